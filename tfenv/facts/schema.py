@@ -276,6 +276,41 @@ class Mirror(Row, frozen=True):
     status: str = "serving"
 
 
+class ProductFact(Row, frozen=True):
+    """`products.toml`: what else than the pip wheel a range of releases can build."""
+
+    product: Literal["cc", "c", "lite"]
+    versions: str  # PEP 440 specifier
+    platforms: list[Platform]
+    variants: list[Variant]
+    bazel_target: str
+    output: str = ""  # path below the source tree
+
+
+class BaseOs(Row, frozen=True):
+    """`os.toml`: a base system that images are made from."""
+
+    name: str  # ubuntu:18.04, as image and tag
+    codename: str
+    glibc: str
+    gcc: str  # default compiler, e.g. 7.5
+    python: str  # the distribution's own python3, e.g. 3.6
+    gccs: list[str] = []  # majors that its package archive has (gcc-7)
+    clangs: list[str] = []  # majors that its package archive has (clang-14)
+    pythons: list[str] = []  # minors that its package archive has (python3.8)
+    archive: str = ""  # empty: the usual mirrors still serve it; else where it moved
+
+
+class CudaPair(Row, frozen=True):
+    """`cuda-pairs.toml`: a CUDA and cuDNN that a release was built with by somebody."""
+
+    versions: str  # PEP 440 specifier
+    cuda: str  # 11.3
+    cudnn: str  # 8.2.1 (a prefix of the archive's version)
+    reason: str
+    default: bool = False  # taken instead of the pair that TensorFlow tested
+
+
 class Feature(Row, frozen=True):
     """`features.toml`: what a range of releases has, for the verification suite."""
 
@@ -326,6 +361,9 @@ TABLES: dict[str, type[Row]] = {
     "build-info": BuildInfo,
     "build-conflicts": BuildConflict,
     "mirrors": Mirror,
+    "products": ProductFact,
+    "os": BaseOs,
+    "cuda-pairs": CudaPair,
     "features": Feature,
     "defects": Defect,
     "proven": Proof,
