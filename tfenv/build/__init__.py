@@ -1,0 +1,1 @@
+"""Compile TensorFlow from a lock: steps as data, one script, four engines that run it."""
