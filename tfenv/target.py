@@ -1,0 +1,229 @@
+"""Target names, and the catalogue of targets.
+
+A target is `<version>-<variant>[-<platform>][-<product>]`, for example `2.6.5-cuda`,
+`1.4.0-cuda-windows` or `1.15.5-cpu-macos-cc`. A version of two parts means its newest patch.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+from typing import TYPE_CHECKING, Literal, get_args
+
+import msgspec
+
+from tfenv import facts
+from tfenv.errors import UnknownTargetError
+from tfenv.facts import schema
+
+if TYPE_CHECKING:
+    from packaging.version import Version
+
+Product = Literal["wheel", "cc", "c", "lite"]
+
+PLATFORM_OF_WORD: dict[str, schema.Platform] = {
+    "": "linux-x86_64",
+    "arm64": "linux-aarch64",
+    "macos": "macos-x86_64",
+    "macos-arm64": "macos-arm64",
+    "windows": "windows-x86_64",
+}
+WORD_OF_PLATFORM: dict[schema.Platform, str] = {p: w for w, p in PLATFORM_OF_WORD.items()}
+
+_NAME = re.compile(
+    r"(?P<version>\d+\.\d+(\.\d+(\.post\d+)?)?)"
+    r"-(?P<variant>cpu|cuda)"
+    r"(-(?P<platform>macos-arm64|arm64|macos|windows))?"
+    r"(-(?P<product>cc|c|lite))?"
+)
+
+
+class Target(msgspec.Struct, frozen=True, order=False):
+    """What somebody wants."""
+
+    version: str
+    variant: schema.Variant
+    platform: schema.Platform = "linux-x86_64"
+    product: Product = "wheel"
+
+    @property
+    def name(self) -> str:
+        """The canonical name."""
+        words = [self.version, self.variant, WORD_OF_PLATFORM[self.platform]]
+        words.append("" if self.product == "wheel" else self.product)
+        return "-".join(word for word in words if word)
+
+    @property
+    def cuda(self) -> bool:
+        """Whether the target uses CUDA."""
+        return self.variant == "cuda"
+
+    @property
+    def linux(self) -> bool:
+        """Whether the target runs on Linux."""
+        return self.platform.startswith("linux")
+
+    @property
+    def nix_attribute(self) -> str:
+        """The name in a flake, where dots are not allowed: `tf-2_6_5-cuda`."""
+        return f"tf-{self.name.replace('.', '_')}"
+
+
+def version_key(version: str) -> Version:
+    """Order for release versions (PEP 440)."""
+    return _version(version)
+
+
+@functools.cache
+def _version(text: str) -> Version:
+    from packaging.version import Version
+
+    return Version(text)
+
+
+@functools.cache
+def within(version: str, specifier: str) -> bool:
+    """Whether a version satisfies a PEP 440 specifier; an empty specifier holds for all."""
+    from packaging.specifiers import SpecifierSet
+
+    return SpecifierSet(specifier).contains(version, prereleases=True)
+
+
+@functools.cache
+def catalogue() -> dict[str, Target]:
+    """Every target that somebody could want, by name: a released wheel or a documented build."""
+    found: dict[str, Target] = {}
+    for wheel in facts.rows(schema.Wheel):
+        if not wheel.stub:
+            _add(found, Target(wheel.version, wheel.variant, wheel.platform))
+    for version in releases():
+        _add(found, Target(version, "cpu"))
+        if _tested(version, "linux-x86_64", "cuda"):
+            _add(found, Target(version, "cuda"))
+    for product in facts.rows(schema.ProductFact):
+        for target in list(found.values()):
+            if target.product == "wheel" and product_fits(product, target):
+                _add(found, msgspec.structs.replace(target, product=product.product))
+    return dict(sorted(found.items(), key=lambda item: _order(item[1])))
+
+
+def _add(found: dict[str, Target], target: Target) -> None:
+    found.setdefault(target.name, target)
+
+
+def product_fits(product: schema.ProductFact, target: Target) -> bool:
+    """Whether a release can build this product for the target's platform and variant."""
+    return (
+        target.platform in product.platforms
+        and target.variant in product.variants
+        and within(target.version, product.versions)
+    )
+
+
+def _tested(version: str, platform: schema.Platform, variant: schema.Variant) -> bool:
+    minor = _minor(version)
+    return any(
+        row.platform == platform and row.variant == variant and _minor(row.version) == minor
+        for row in facts.rows(schema.Tested)
+    )
+
+
+def _minor(version: str) -> tuple[str, ...]:
+    return tuple(version.split(".")[:2])
+
+
+def _order(target: Target) -> tuple[Version, int, int, int]:
+    platforms = list(PLATFORM_OF_WORD.values())
+    return (
+        version_key(target.version),
+        get_args(schema.Variant).index(target.variant),
+        platforms.index(target.platform),
+        get_args(Product).index(target.product),
+    )
+
+
+@functools.cache
+def releases() -> tuple[str, ...]:
+    """All releases with a wheel, oldest first."""
+    return tuple(sorted({w.version for w in facts.rows(schema.Wheel)}, key=version_key))
+
+
+def parse(text: str) -> Target:
+    """The target of a name.
+
+    Raises:
+        UnknownTargetError: the name does not parse, or names nothing known; the message holds
+            the nearest names.
+    """
+    match = _NAME.fullmatch(text.strip().lower())
+    if match is None:
+        raise UnknownTargetError(
+            f"'{text[:80]}' is not a target name",
+            "a target is <version>-<cpu|cuda>[-<arm64|macos|macos-arm64|windows>][-<cc|c|lite>]",
+            _suggestion(text),
+        )
+    target = Target(
+        _newest_patch(match["version"]),
+        "cuda" if match["variant"] == "cuda" else "cpu",
+        PLATFORM_OF_WORD[match["platform"] or ""],
+        _product(match["product"]),
+    )
+    if target.name not in catalogue():
+        raise UnknownTargetError(
+            f"there is no target {target.name}",
+            _why_unknown(target),
+            _suggestion(target.name),
+        )
+    return target
+
+
+def _product(word: str | None) -> Product:
+    for product in get_args(Product):
+        if product == word:
+            return product  # type: ignore[no-any-return]
+    return "wheel"
+
+
+def _newest_patch(version: str) -> str:
+    if version.count(".") != 1:
+        return version
+    patches = [v for v in releases() if v.startswith(version + ".")]
+    return patches[-1] if patches else version
+
+
+def _why_unknown(target: Target) -> str:
+    if target.version not in releases():
+        return f"no final release {target.version} of TensorFlow is known"
+    if target.variant == "cuda" and target.platform.startswith("macos"):
+        return "no covered release of TensorFlow supports CUDA on macOS"
+    return (
+        f"TensorFlow {target.version} has no wheel and no documented build for that "
+        f"variant, platform or product"
+    )
+
+
+def nearest(text: str, count: int = 3) -> list[str]:
+    """The names most like `text`: same shape first, then the closest version."""
+    names = list(catalogue())
+    match = _NAME.fullmatch(text.strip().lower())
+    if match is not None:
+        tail = text.strip().lower()[len(match["version"]) :]
+        same = [n for n in names if n.endswith(tail) and _NAME.fullmatch(n)]
+        same = [n for n in same if n[len(catalogue()[n].version) :] == tail]
+        close = sorted(same, key=lambda n: _distance(catalogue()[n].version, match["version"]))
+        if close:
+            return close[:count]
+    return difflib.get_close_matches(text[:80].lower(), names, n=count, cutoff=0.4)
+
+
+def _distance(one: str, other: str) -> tuple[int, ...]:
+    a, b = version_key(one).release, version_key(other).release
+    return tuple(abs(x - y) for x, y in zip((*a, 0, 0)[:3], (*b, 0, 0)[:3], strict=True))
+
+
+def _suggestion(text: str) -> str:
+    names = nearest(text)
+    if not names:
+        return "see `tfenv list`"
+    return f"did you mean {', '.join(names)}? `tfenv list` shows all"
