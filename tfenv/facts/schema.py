@@ -255,6 +255,7 @@ class BuildInfo(Row, frozen=True):
     compiler: str = ""
     file: str = ""
     git_version: str = ""
+    cxx11_abi: bool | None = None  # _GLIBCXX_USE_CXX11_ABI; None: not imported to see
 
 
 class BuildConflict(Row, frozen=True):
@@ -271,9 +272,10 @@ class Mirror(Row, frozen=True):
 
     name: str  # tsinghua, ustc, aliyun, bfsu, sjtu, huawei
     kind: str  # pip, apt-ubuntu, apt-debian, conda, bazel, nix, ...
-    url: str
+    url: str  # empty only where `status` is not serving
     serves: list[str] = []  # e.g. conda channels; empty: everything of the kind
-    status: str = "serving"
+    status: Literal["serving", "closed", "not-mirrored", "uncertain"] = "serving"
+    aliases: list[str] = []  # other names, e.g. tuna
 
 
 class ProductFact(Row, frozen=True):
@@ -309,6 +311,15 @@ class CudaPair(Row, frozen=True):
     cudnn: str  # 8.2.1 (a prefix of the archive's version)
     reason: str
     default: bool = False  # taken instead of the pair that TensorFlow tested
+
+
+class Preference(Row, frozen=True):
+    """`preferences.toml`: a value taken by default although the general rule gives another."""
+
+    versions: str  # PEP 440 specifier
+    key: Literal["python", "base"]
+    value: str
+    reason: str
 
 
 class Feature(Row, frozen=True):
@@ -364,6 +375,7 @@ TABLES: dict[str, type[Row]] = {
     "products": ProductFact,
     "os": BaseOs,
     "cuda-pairs": CudaPair,
+    "preferences": Preference,
     "features": Feature,
     "defects": Defect,
     "proven": Proof,
