@@ -1,0 +1,1 @@
+"""Verified downloads: a content-addressed cache, filled in parallel from several places."""
