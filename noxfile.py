@@ -54,9 +54,8 @@ def lint(session: nox.Session) -> None:
     """Check style, formatting, import order and what no file may contain."""
     python = environment(session, "dev", "dev.txt")
     ruff = str(Path(python).with_name(f"ruff{EXE}"))
-    files = ["tfenv", "tests", "verify", "bench", "noxfile.py", "noxw"]
-    session.run(ruff, "check", *files, external=True)
-    session.run(ruff, "format", "--check", *files, external=True)
+    session.run(ruff, "check", external=True)
+    session.run(ruff, "format", "--check", external=True)
     session.run(str(Path(python).with_name(f"lint-imports{EXE}")), "--no-cache", external=True)
     session.run(python, "-m", "pytest", "-q", "tests/unit/test_hygiene.py", external=True)
 
