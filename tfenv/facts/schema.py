@@ -340,6 +340,16 @@ class Defect(Row, frozen=True):
     platforms: list[str] = []
 
 
+class Manylinux(Row, frozen=True):
+    """`manylinux.toml`: the newest symbol versions that one platform tag allows."""
+
+    glibc: str  # 2.17: the tag is manylinux_2_17
+    machine: str  # x86_64, aarch64
+    glibcxx: str  # 3.4.19
+    cxxabi: str  # 1.3.7
+    alias: str = ""  # the older name of the same tag, manylinux2014
+
+
 class Proof(Row, frozen=True):
     """`proven.toml`: how far a target was proven, when, and where the evidence is."""
 
@@ -378,5 +388,6 @@ TABLES: dict[str, type[Row]] = {
     "preferences": Preference,
     "features": Feature,
     "defects": Defect,
+    "manylinux": Manylinux,
     "proven": Proof,
 }

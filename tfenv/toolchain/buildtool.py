@@ -1,0 +1,178 @@
+"""Which Bazel (or CMake) builds a release."""
+
+from __future__ import annotations
+
+from tfenv import facts
+from tfenv.errors import ConflictError
+from tfenv.facts import schema
+from tfenv.target import Target, version_key
+from tfenv.toolchain import lookup
+from tfenv.toolchain.model import Choices, Chosen, Rejected
+
+VIA = ("bazelisk", "installer", "binary")
+
+BAZEL_PLATFORM: dict[schema.Platform, str] = {
+    "linux-x86_64": "linux-x86_64",
+    "linux-aarch64": "linux-arm64",
+    "macos-x86_64": "darwin-x86_64",
+    "macos-arm64": "darwin-arm64",
+    "windows-x86_64": "windows-x86_64",
+}
+BAZELISK_PLATFORM: dict[schema.Platform, str] = {
+    "linux-x86_64": "linux-amd64",
+    "linux-aarch64": "linux-arm64",
+    "macos-x86_64": "darwin-amd64",
+    "macos-arm64": "darwin-arm64",
+    "windows-x86_64": "windows-amd64",
+}
+
+
+def build_tool(target: Target, choices: Choices) -> dict[str, Chosen]:
+    """Bazel and how it comes, or CMake."""
+    known = lookup.tested(target)
+    if known is not None and known.build_tool == "cmake":
+        if choices.bazel:
+            raise ConflictError(
+                f"{target.name} is not built by Bazel",
+                f"Windows releases through 1.10 are built by CMake ({known.source})",
+                "leave --bazel out",
+            )
+        reason = "Windows releases through 1.10 are built by CMake; this is the tested version"
+        return {"cmake": Chosen(known.build_tool_version, "tested", reason, known.source)}
+    bazel = _bazel(target, choices)
+    return {"bazel": bazel, "bazel-via": _via(target, choices, bazel.value)}
+
+
+def bound(target: Target) -> schema.BazelBound | None:
+    """What the release's own tree says about Bazel."""
+    rows = (r for r in facts.rows(schema.BazelBound) if r.version == target.version)
+    return next(rows, None)
+
+
+def _bazel(target: Target, choices: Choices) -> Chosen:
+    limit = bound(target)
+    if choices.bazel:
+        _refuse_out_of_bounds(target, choices.bazel, limit)
+        _refuse_unknown(target, choices.bazel)
+        source = limit.source if limit else "tfenv/facts/bazel.toml"
+        reason = f"--bazel {choices.bazel}, inside the bounds of the release"
+        return Chosen(choices.bazel, "user", reason, source, _refused(limit))
+    known = lookup.tested(target)
+    if limit is not None and limit.file:
+        reason = f".bazelversion of TensorFlow {target.version}"
+        return Chosen(limit.file, "bazelversion", reason, limit.source, _refused(limit))
+    if known is not None:
+        reason = f"the version that TensorFlow tested for {known.version}"
+        return Chosen(known.build_tool_version, "tested", reason, known.source, _refused(limit))
+    raise ConflictError(
+        f"no Bazel is known for {target.name}",
+        "neither the release's tree nor its documents were read",
+        "choose one with --bazel",
+    )
+
+
+def _refused(limit: schema.BazelBound | None) -> tuple[Rejected, ...]:
+    if limit is None:
+        return ()
+    found: list[Rejected] = []
+    if limit.min:
+        found.append(Rejected(f"<{limit.min}", f"{limit.kind} refuses older", limit.source))
+    if limit.max:
+        found.append(Rejected(f">{limit.max}", f"{limit.kind} refuses newer", limit.source))
+    return tuple(found)
+
+
+def _refuse_out_of_bounds(target: Target, wanted: str, limit: schema.BazelBound | None) -> None:
+    if limit is None:
+        return
+    version = version_key(wanted)
+    low, high = limit.min or limit.file, limit.max or limit.file
+    if low and version < version_key(low):
+        problem, near = "older than the minimum " + low, limit.file or low
+    elif high and version > version_key(high):
+        problem, near = "newer than the maximum " + high, limit.file or high
+    else:
+        return
+    raise ConflictError(
+        f"Bazel {wanted} cannot build TensorFlow {target.version}",
+        f"it is {problem} ({limit.kind}; {limit.source})",
+        f"--bazel {near if _published(target, near) else _default_version(target, limit)}",
+    )
+
+
+def _default_version(target: Target, limit: schema.BazelBound) -> str:
+    known = lookup.tested(target)
+    return limit.file or (known.build_tool_version if known else limit.min)
+
+
+def _refuse_unknown(target: Target, wanted: str) -> None:
+    if _published(target, wanted):
+        return
+    near = sorted(
+        {r.version for r in facts.rows(schema.BazelFile)},
+        key=lambda v: _gap(v, wanted),
+    )[:3]
+    raise ConflictError(
+        f"no file of Bazel {wanted} is known for {target.platform}",
+        "its hash stands in no source that tfenv's facts were read from",
+        f"choose a version with known hashes, such as {', '.join(near)}",
+    )
+
+
+def _gap(one: str, other: str) -> tuple[int, ...]:
+    a, b = version_key(one).release, version_key(other).release
+    return tuple(abs(x - y) for x, y in zip((*a, 0, 0)[:3], (*b, 0, 0)[:3], strict=True))
+
+
+def _published(target: Target, version: str) -> bool:
+    return any(r.version == version for r in bazel_files(target))
+
+
+def bazel_files(target: Target) -> list[schema.BazelFile]:
+    """Every published Bazel file for the target's platform."""
+    platform = BAZEL_PLATFORM[target.platform]
+    return [r for r in facts.rows(schema.BazelFile) if r.platform == platform]
+
+
+def _via(target: Target, choices: Choices, version: str) -> Chosen:
+    kinds = {r.kind: r for r in bazel_files(target) if r.version == version}
+    source = next((r.source for r in kinds.values()), "tfenv/facts/bazel.toml")
+    rejected = _ways_refused(target, version, set(kinds))
+    wanted = choices.bazel_via
+    if wanted and wanted not in VIA:
+        raise ConflictError(
+            f"--bazel-via {wanted} is not a way to get Bazel",
+            f"the ways are {', '.join(VIA)}",
+            "--bazel-via bazelisk",
+        )
+    refused = next((r for r in rejected if r.value == wanted), None)
+    if refused is not None:
+        rest = [way for way in VIA if way not in {r.value for r in rejected}]
+        raise ConflictError(
+            f"Bazel {version} does not come by {wanted}",
+            f"{refused.reason} ({refused.source})",
+            f"--bazel-via {rest[0] if rest else 'bazelisk'}",
+        )
+    if wanted:
+        return Chosen(wanted, "user", f"--bazel-via {wanted}", source, rejected)
+    if "binary" in kinds and target.platform in BAZELISK_PLATFORM:
+        reason = "Bazelisk fetches the release binary, whose sha256 the lock holds"
+        return Chosen("bazelisk", "bazelisk-first", reason, source, rejected)
+    for way in ("installer", "binary"):
+        if not any(r.value == way for r in rejected):
+            reason = f"the sha256 of this version's binary is not known: the {way} is taken"
+            return Chosen(way, "what-is-pinned", reason, source, rejected)
+    reason = "no file of this version has a known sha256"
+    return Chosen("bazelisk", "unpinned", reason, source, rejected)
+
+
+def _ways_refused(target: Target, version: str, kinds: set[str]) -> tuple[Rejected, ...]:
+    found: list[Rejected] = []
+    single = {"binary", "windows-zip"}
+    if "installer" not in kinds:
+        reason = f"no installer of {version} for {target.platform} has a known sha256"
+        found.append(Rejected("installer", reason, "tfenv/facts/bazel.toml"))
+    if not single & kinds:
+        reason = f"no binary of {version} for {target.platform} has a known sha256"
+        found.append(Rejected("binary", reason, "tfenv/facts/bazel.toml"))
+    return tuple(found)
