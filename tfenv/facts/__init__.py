@@ -40,7 +40,7 @@ def parse(name: str, text: str) -> tuple[schema.Row, ...]:
         FileFormatError: the text is not TOML, or a row does not fit the table's struct.
     """
     try:
-        return msgspec.convert(tomli.loads(text)["rows"], tuple[schema.TABLES[name], ...])  # type: ignore[valid-type,no-any-return]
+        return msgspec.convert(tomli.loads(text)["rows"], tuple[schema.TABLES[name], ...])  # type: ignore[valid-type]
     except (tomli.TOMLDecodeError, msgspec.ValidationError, KeyError) as error:
         raise FileFormatError(
             f"the facts table {name}.toml cannot be read", str(error), "reinstall tfenv"

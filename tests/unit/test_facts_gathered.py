@@ -1,0 +1,110 @@
+"""The tables say what was gathered, or say in `note` where and why they differ.
+
+The gathered tables lie beside the checkout on some machines; without them these tests skip.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from packaging.version import Version
+
+from tfenv import facts
+from tfenv.facts import schema
+
+GATHERED = Path(__file__).resolve().parents[2].parent / "shared" / "facts"
+PLATFORMS = {
+    "linux_x86_64": "linux-x86_64",
+    "linux_aarch64": "linux-aarch64",
+    "macos_x86_64": "macos-x86_64",
+    "macos_arm64": "macos-arm64",
+    "win_amd64": "windows-x86_64",
+}
+
+
+def gathered(name: str) -> list[dict[str, str]]:
+    """The rows of one gathered table."""
+    path = GATHERED / f"{name}.tsv"
+    if not path.is_file():
+        pytest.skip("the gathered tables are not beside this checkout")
+    lines = path.read_text("utf-8").splitlines()
+    head = lines[0].split("\t")
+    return [dict(zip(head, line.split("\t"), strict=False)) for line in lines[1:]]
+
+
+def in_scope(version: str) -> bool:
+    """Whether it is a final release from 1.4.0 on."""
+    parsed = Version(version)
+    return parsed >= Version("1.4.0") and not parsed.is_prerelease and not parsed.is_postrelease
+
+
+def test_bazel_bounds_are_those_that_were_gathered() -> None:
+    ours = {row.version: row for row in facts.rows(schema.BazelBound)}
+    rows = [row for row in gathered("bazel-bounds") if in_scope(row["tf_version"])]
+    assert {row["tf_version"] for row in rows} == set(ours)
+    for theirs in rows:
+        row = ours[theirs["tf_version"]]
+        assert row.min == theirs["tf_min_bazel"], row
+        assert row.max == theirs["tf_max_bazel"], row
+        assert row.file == theirs["bazelversion_file"], row
+        assert row.confidence == theirs["confidence"], row
+
+
+def test_build_info_is_what_was_gathered() -> None:
+    ours = {(r.distribution, r.version, r.platform): r for r in facts.rows(schema.BuildInfo)}
+    rows = [row for row in gathered("wheel-build-info") if in_scope(row["version"])]
+    assert len(rows) == len(ours)
+    for theirs in rows:
+        platform = PLATFORMS[theirs["platform"]]
+        row = ours[theirs["package"], theirs["version"], platform]  # type: ignore[index]
+        assert str(row.cuda_build) == theirs["is_cuda_build"], row
+        assert row.capabilities == theirs["cuda_compute_capabilities"].split(), row
+        assert row.compiler == theirs["cpu_compiler"], row
+        assert row.file == theirs["filename"], row
+        for value, raw in (
+            (row.cuda, theirs["cuda_version"]),
+            (row.cudnn, theirs["cudnn_version"]),
+        ):
+            assert value == raw or (raw and raw in row.note), row
+
+
+def test_tested_builds_differ_from_the_documents_only_with_a_reason() -> None:
+    systems = {"linux": "linux-x86_64", "macos": "macos-x86_64", "windows": "windows-x86_64"}
+    variants = {"cpu": "cpu", "gpu": "cuda"}
+    ours = {f"{r.version} {r.platform} {r.variant}": r for r in facts.rows(schema.Tested)}
+    seen = 0
+    for theirs in gathered("tensorflow-toolchains"):
+        key = (theirs["tf_version"], systems[theirs["platform"]], variants[theirs["variant"]])
+        row = ours.get(" ".join(key))
+        if row is None:
+            continue
+        seen += 1
+        assert row.build_tool_version == theirs["build_tool_version"] or (
+            theirs["build_tool_version"] in row.note
+        ), row
+        assert row.compiler_version == theirs["compiler_version"] or (
+            theirs["compiler_version"] in row.note
+        ), row
+        assert Version(row.cuda or "0") == Version(theirs["cuda"] or "0"), row
+        assert row.cudnn == theirs["cudnn"], row
+    assert seen >= len(ours)
+
+
+def test_gathered_archives_have_the_hashes_that_were_gathered() -> None:
+    theirs = {
+        row["url"].replace("http://", "https://", 1): row["sha256"]
+        for name in ("bazel-releases", "bazelisk-releases", "cuda-toolkits", "cudnn", "cpython")
+        for row in gathered(name)
+    }
+    kinds = (
+        schema.BazelFile,
+        schema.BazeliskFile,
+        schema.CudaToolkit,
+        schema.CudnnArchive,
+        schema.CPython,
+    )
+    for kind in kinds:
+        for row in facts.rows(kind):
+            if row.url:  # type: ignore[attr-defined]
+                assert theirs[row.url] == row.sha256, row  # type: ignore[attr-defined]
