@@ -1,0 +1,56 @@
+"""A verification on a terminal: progress as it goes, and the table at its end."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tfenv.errors import one_line
+from tfenv.verify.compare import Comparison
+from tfenv.verify.result import Check, Report
+
+_STYLE = {"passed": "green", "failed": "bold red", "skipped": "yellow", "known": "magenta"}
+
+
+def progress(console: Console, check: Check) -> None:
+    """One line per result."""
+    state = f"[{_STYLE[check.status]}]{check.status:7}[/]"
+    text = f"{state} {escape(check.id)} [dim]{escape(one_line(check.detail)[:160])}[/]"
+    console.print(text, highlight=False, soft_wrap=not console.is_terminal)
+
+
+def show(console: Console, report: Report) -> None:
+    """First line: what was verified and what was not; then what is not right."""
+    console.print(escape(report.headline()), style="bold", highlight=False, soft_wrap=True)
+    console.print(_areas(report))
+    for check in report.checks:
+        if check.status in ("failed", "known"):
+            progress(console, check)
+    verdict = "right" if report.right else "NOT right"
+    console.print(f"{escape(report.target)}: {verdict}, in {report.seconds:.0f} s", highlight=False)
+
+
+def _areas(report: Report) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("area")
+    for state, style in _STYLE.items():
+        table.add_column(state, justify="right", style=style)
+    table.add_column("seconds", justify="right")
+    for area in sorted({check.suite for check in report.checks}):
+        checks = [check for check in report.checks if check.suite == area]
+        counts = [str(sum(c.status == state for c in checks)) for state in _STYLE]
+        table.add_row(area, *counts, f"{sum(c.seconds for c in checks):.1f}")
+    return table
+
+
+def show_comparison(console: Console, comparison: Comparison) -> None:
+    """What changed between two reports."""
+    console.print(f"{escape(comparison.before)}  →  {escape(comparison.after)}", soft_wrap=True)
+    for change in comparison.changes:
+        style = "bold red" if change.worse else "green"
+        arrow = f"[{style}]{change.before} → {change.after}[/]"
+        detail = escape(one_line(change.detail)[:160])
+        console.print(f"{arrow}  {escape(change.id)}  [dim]{detail}[/]", soft_wrap=True)
+    count = len(comparison.changes)
+    console.print(f"{count} of {count + comparison.same} checks ended differently")
