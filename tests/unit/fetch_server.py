@@ -41,6 +41,7 @@ class Server(ThreadingHTTPServer):
     """Listens on a free port of the loopback interface."""
 
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)

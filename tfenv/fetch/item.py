@@ -26,6 +26,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: str = ""
     version: str = ""
     file: str = ""  # the name that a person knows it by, e.g. of a wheel
+    python: str = ""  # the Python that a wheel was locked for
+    platform: str = ""  # and its platform
     canonical_id: str = ""  # Bazel's, where the rule sets one
 
     def __post_init__(self) -> None:

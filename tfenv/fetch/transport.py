@@ -44,7 +44,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     longest_pause: float = 30.0  # even where the server asks for more
 
 
-class Refused(Exception):  # noqa: N818 - it is an answer, not a defect of tfenv
+class Refused(Exception):
     """This place does not give the file.
 
     Attributes:

@@ -1,0 +1,133 @@
+"""The fetch stage: everything that a lock names, into the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from tfenv.errors import FileFormatError
+from tfenv.facts.pinned import parse, shipped
+from tfenv.fetch import folder, pool, wheels
+from tfenv.fetch.cache import Cache
+from tfenv.fetch.item import Item, Outcome, distinct, from_artifacts
+from tfenv.fetch.mirrors import index_of, with_mirrors
+from tfenv.fetch.progress import shown
+from tfenv.files import sha256_bytes
+from tfenv.lock.model import Artifact, Lock
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """Where files may come from."""
+
+    mirror: str = ""
+    index: str = ""  # Python package index
+    folder: Path | None = None  # --from
+    offline: bool = False
+
+
+class Fetched(msgspec.Struct, frozen=True, kw_only=True):
+    """What is in the cache now, and what tfenv leaves to other tools."""
+
+    outcomes: list[Outcome]
+    left_out: list[Artifact]
+    unread: list[str] = []  # what might be downloaded and could not be known
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(o.path.stat().st_size for o in self.outcomes if o.path is not None)
+
+
+def fetch_locks(locks: Sequence[Lock], source: Source, cache: Cache) -> Fetched:
+    """Fetch what locks name and a sha256 can verify; the rest is named in `left_out`.
+
+    Raises:
+        DownloadError: something could not be had.
+    """
+    items, others = from_artifacts(artifact for lock in locks for artifact in lock.artifact)
+    items += [item for lock in locks for item in python_items(lock)]
+    return Fetched(outcomes=fetch_items(items, source, cache), left_out=others)
+
+
+def python_items(lock: Lock) -> list[Item]:
+    """The files of a lock's Python part, and of what builds its source distributions.
+
+    Raises:
+        FileFormatError: a file of `locks/python` is not the one that the lock names.
+    """
+    if lock.python is None:
+        return []
+    found = _pins(lock.python.file, lock.python.sha256)
+    if lock.python.build_file:
+        found += _pins(lock.python.build_file, lock.python.build_sha256)
+    return found
+
+
+def _pins(file: str, sha256: str) -> list[Item]:
+    text = shipped(file) or ""
+    if sha256_bytes(text.encode()) != sha256:
+        raise FileFormatError(
+            f"the Python lock {file} is not the one that the target's lock names",
+            "its sha256 differs" if text else "there is no such file",
+            "reinstall tfenv, or write both anew with `tfenv lock`",
+        )
+    return wheels.items(parse(text, file))
+
+
+def fetch_items(
+    items: Sequence[Item], source: Source, cache: Cache, *, tolerant: bool = False
+) -> list[Outcome]:
+    """Fetch items: from the cache, then from a folder, then from the network unless offline.
+
+    Args:
+        items: what is wanted.
+        source: where it may come from.
+        cache: where it goes.
+        tolerant: return failures instead of raising them.
+
+    Raises:
+        DownloadError: something could not be had.
+    """
+    wanted = distinct(items)
+    had: list[Outcome] = []
+    missing = wanted
+    if source.folder is not None:
+        had, missing = folder.read(source.folder, wanted, cache)
+    elif source.offline:
+        had, missing = _cached(wanted, cache)
+    if missing and source.offline:
+        if not tolerant:
+            raise folder.offline(missing, source.folder)
+        had += [Outcome(item=item, status="failed") for item in missing]
+    elif missing:
+        had += _download(missing, source, cache)
+    if not tolerant:
+        pool.require_all(had)
+    by_hash = {outcome.item.sha256: outcome for outcome in had}
+    return [by_hash[item.sha256] for item in wanted]
+
+
+def _cached(wanted: Sequence[Item], cache: Cache) -> tuple[list[Outcome], list[Item]]:
+    found = [(item, cache.find(item.sha256)) for item in wanted]
+    had = [Outcome(item=item, status="cached", path=path) for item, path in found if path]
+    return had, [item for item, path in found if path is None]
+
+
+def _download(missing: Sequence[Item], source: Source, cache: Cache) -> list[Outcome]:
+    placed = with_mirrors(missing, source.mirror)
+    with shown(placed) as hooks:
+        return pool.fetch(_with_index(placed, source, cache), cache, hooks=hooks)
+
+
+def _with_index(items: Sequence[Item], source: Source, cache: Cache) -> list[Item]:
+    """Ask the package index about Python files that are not in the cache yet."""
+    unplaced = [i for i in items if i.kind == "python" and not cache.path(i.sha256).exists()]
+    if not unplaced:
+        return list(items)
+    places = wheels.places(unplaced, source.index or index_of(source.mirror))
+    return [
+        msgspec.structs.replace(item, urls=places.get(item.sha256, [])) if not item.urls else item
+        for item in items
+    ]
