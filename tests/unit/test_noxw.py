@@ -19,6 +19,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import installed
+
+if installed():
+    pytest.skip("the wrapper is no part of the wheel", allow_module_level=True)
+
 posix = pytest.mark.skipif(os.name == "nt", reason="the stand-in Pythons are shell scripts")
 
 NOX = """\
