@@ -207,6 +207,19 @@ class NixAttribute(Row, frozen=True):
     status: str  # evaluated, read, inferred, unconfirmed, absent
 
 
+class NixChoice(Row, frozen=True):
+    """`nix-choices.toml`: what one nixpkgs release offers a target, from `nix-attributes.toml`.
+
+    Only what was evaluated or read stands here; a flake names every attribute that it tries.
+    """
+
+    release: str
+    component: Literal["python", "gcc", "clang", "cuda", "cudnn"]
+    wanted: str  # python minor, compiler major, CUDA minor; for cudnn the CUDA minor
+    attributes: list[str]  # tried in this order
+    version: str  # what the attribute gives
+
+
 class CondaPackage(Row, frozen=True):
     """`conda.toml`: one conda build."""
 
@@ -376,6 +389,7 @@ TABLES: dict[str, type[Row]] = {
     "images": Image,
     "nixpkgs": NixpkgsPin,
     "nix-attributes": NixAttribute,
+    "nix-choices": NixChoice,
     "conda": CondaPackage,
     "cpython": CPython,
     "pins": Pin,

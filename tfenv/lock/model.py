@@ -52,6 +52,8 @@ class Artifact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: str = ""  # sha256:... of an image
     nar_hash: str = msgspec.field(default="", name="nar-hash")
     rev: str = ""  # of a nixpkgs revision
+    last_modified: int = msgspec.field(default=0, name="last-modified")  # of it, s since the epoch
+    file: str = ""  # of a package index, where the address is the user's setting
     formats: list[str] = []  # the formats that use it; empty: all
     unpinned: str = ""  # why no hash is known
 
@@ -74,4 +76,6 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     toolchain: dict[str, Value]
     python: PythonLock | None = None
     artifact: list[Artifact] = []
-    formats: dict[str, dict[str, Value]] = msgspec.field(name="format-pins", default_factory=dict)  # what one format must pin otherwise, and why
+    formats: dict[str, dict[str, Value]] = msgspec.field(
+        name="format-pins", default_factory=dict
+    )  # what one format must pin otherwise, and why

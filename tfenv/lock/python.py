@@ -38,7 +38,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def requests(
-    target: Target, python: str, index: str = "", numpy: str = ""
+    target: Target, python: str, index: str = "", numpy: str = "", interpreter: str = ""
 ) -> Iterator[tuple[resolve.Request, dict[str, str]]]:
     """What to ask for a target, the earliest date first, with the header that records it.
 
@@ -70,6 +70,7 @@ def requests(
             constraints=tuple(constraints),
             newer=_newer(as_of),
             index=index,
+            interpreter=interpreter,
         )
         header = {"requirement": wanted, "python": python, "platform": target.platform}
         header |= {"as-of": as_of}
@@ -85,7 +86,9 @@ def _newer(as_of: str) -> tuple[tuple[str, str], ...]:
     return (("setuptools", date), ("wheel", date))
 
 
-def lock(target: Target, python: str, index: str = "", numpy: str = "") -> Answer:
+def lock(
+    target: Target, python: str, index: str = "", numpy: str = "", interpreter: str = ""
+) -> Answer:
     """Resolve the Python part of a target.
 
     Raises:
@@ -93,7 +96,7 @@ def lock(target: Target, python: str, index: str = "", numpy: str = "") -> Answe
         DownloadError: the index could not be reached.
     """
     failure: ConflictError | None = None
-    for request, header in requests(target, python, index, numpy):
+    for request, header in requests(target, python, index, numpy, interpreter):
         try:
             locked = resolve.lock(request, TITLE, header)
         except ConflictError as error:

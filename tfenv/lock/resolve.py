@@ -43,6 +43,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     constraints: tuple[str, ...] = ()
     newer: tuple[tuple[str, str], ...] = ()  # (package, date): exceptions to as_of
     index: str = ""
+    interpreter: str = ""  # of that Python: source distributions are asked for their metadata
 
 
 class Resolved(msgspec.Struct, frozen=True):
@@ -92,6 +93,8 @@ def _compile(request: Request, folder: Path) -> str:
     command += ["--exclude-newer", request.as_of, "--constraints", str(bounds)]
     for package, date in request.newer:
         command += ["--exclude-newer-package", f"{package}={date}"]
+    if request.interpreter:
+        command += ["--python", request.interpreter]
     if request.index:
         command += ["--default-index", request.index]
     command += ["--output-file", str(out), str(wanted)]
@@ -106,7 +109,7 @@ def _compile(request: Request, folder: Path) -> str:
 def _failure(request: Request, stderr: str) -> ConflictError | DownloadError:
     reason = " ".join(line.strip() for line in stderr.splitlines() if line.strip())[-600:]
     wanted = ", ".join(request.requirements)
-    if re.search(r"error sending request|dns error|timed out|connection|HTTP status", reason, re.I):
+    if re.search(r"error sending request|dns error|timed out|connection|HTTP status", reason, re.IGNORECASE):
         return DownloadError(
             f"the package index did not answer while resolving {wanted}",
             reason,
@@ -194,7 +197,9 @@ def tag_ranks(request: Request) -> dict[str, int]:
     abi = f"cp{version[0]}{version[1]}{'m' if version < (3, 8) else ''}"
     order = [
         *tags.cpython_tags(version, abis=[abi], platforms=platforms),
-        *tags.compatible_tags(version, interpreter=f"cp{version[0]}{version[1]}", platforms=platforms),
+        *tags.compatible_tags(
+            version, interpreter=f"cp{version[0]}{version[1]}", platforms=platforms
+        ),
     ]
     ranks: dict[str, int] = {}
     for rank, tag in enumerate(order):
@@ -255,7 +260,9 @@ def build_requires(pin: Pinned, url: str) -> tuple[str, ...]:
 
 def _download(pin: Pinned, url: str) -> bytes:
     if not url.startswith(("https://", "http://", "file://")):
-        raise DownloadError(f"cannot download {pin.file}", f"its address is {url[:80]}", "check --index")
+        raise DownloadError(
+            f"cannot download {pin.file}", f"its address is {url[:80]}", "check --index"
+        )
     try:
         with urllib.request.urlopen(url, timeout=120) as answer:
             data: bytes = answer.read(_MAX_SDIST + 1)

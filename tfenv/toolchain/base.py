@@ -107,7 +107,7 @@ def _fit(row: schema.BaseOs, family: str, major: str) -> tuple[int, int]:
             return (0, 0)
         if major in row.gccs:
             return (1, 0)
-        return (3, abs(int(row.gcc.split(".")[0]) - int(major.split(".")[0])))
+        return (3, abs(int(row.gcc.split(".")[0]) - int(major.split(".", maxsplit=1)[0])))
     have = [int(c) for c in row.clangs]
     if int(major) in have:
         return (0, 0)
@@ -183,8 +183,8 @@ def _elsewhere(target: Target, choices: Choices, known: schema.Tested) -> dict[s
     value = f"{FAMILY[known.compiler]} {known.compiler_version}".strip()
     reason = f"what TensorFlow tested for {known.version} on {system}"
     return {
-        "base": Chosen(system, "platform", f"the target's platform is {target.platform}", known.source),
+        "base": Chosen(
+            system, "platform", f"the target's platform is {target.platform}", known.source
+        ),
         "compiler": Chosen(value, "tested", reason, known.source),
     }
-
-

@@ -145,9 +145,7 @@ def _first_release_for(target: Target, sm: str) -> str:
 
 def toolkits(target: Target) -> list[schema.CudaToolkit]:
     """Toolkit installers for the target's platform that are pinned by sha256."""
-    return [
-        r for r in facts.rows(schema.CudaToolkit) if r.platform == target.platform and r.sha256
-    ]
+    return [r for r in facts.rows(schema.CudaToolkit) if r.platform == target.platform and r.sha256]
 
 
 def _toolkit(target: Target, wanted: str) -> schema.CudaToolkit:
@@ -188,7 +186,7 @@ def _other_pairs(target: Target, taken: str) -> tuple[Rejected, ...]:
 def archives(target: Target, cuda_version: str) -> list[schema.CudnnArchive]:
     """cuDNN archives made for a CUDA: for its minor, else for its major."""
     rows = [r for r in facts.rows(schema.CudnnArchive) if r.platform == target.platform]
-    minor, major = ".".join(cuda_version.split(".")[:2]), cuda_version.split(".")[0]
+    minor, major = ".".join(cuda_version.split(".")[:2]), cuda_version.split(".", maxsplit=1)[0]
     for name in (minor, major, f"{major}.x"):
         if fit := [r for r in rows if r.cuda == name]:
             return fit

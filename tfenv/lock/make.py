@@ -1,0 +1,217 @@
+"""Toolchain -> lock. Pure: every hash comes from the facts or from a shipped Python lock."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tfenv import facts
+from tfenv.facts import schema
+from tfenv.facts.pinned import Pinned, parse, shipped
+from tfenv.files import sha256_bytes
+from tfenv.lock import pins
+from tfenv.lock.model import FORMAT, Artifact, ArtifactKind, Lock, PythonLock, Value
+from tfenv.target import Target, version_key
+from tfenv.toolchain import cuda as cuda_rules
+from tfenv.toolchain import lookup
+from tfenv.toolchain.buildtool import BAZELISK_PLATFORM, bazel_files
+from tfenv.toolchain.model import Chosen, Toolchain
+
+UNPINNED = "no source that the facts were read from states its hash"
+
+
+def make(toolchain: Toolchain) -> Lock:
+    """Everything that is downloaded for a toolchain."""
+    target = toolchain.target
+    found = lookup.python_lock(target, toolchain.get("python"))
+    artifacts = [_source(target), *_bazel(toolchain), *_cuda(toolchain), *_images(toolchain)]
+    artifacts += [*_cpython(toolchain), *_nixpkgs(toolchain)]
+    if found is not None:
+        artifacts += [_sdist(pin, found[0]) for pin in found[1].sdists]
+    return Lock(
+        format=FORMAT,
+        target=target.name,
+        as_of=found[1].header.get("as-of", "") if found else _released(target),
+        toolchain={key: _value(chosen) for key, chosen in toolchain.values.items()},
+        python=_python(found[0]) if found else None,
+        artifact=artifacts,
+        formats=pins.format_pins(toolchain),
+    )
+
+
+def _value(chosen: Chosen) -> Value:
+    return Value(value=chosen.value, reason=chosen.reason, source=chosen.source)
+
+
+def _released(target: Target) -> str:
+    row = lookup.any_wheel(target)
+    return row.date if row else ""
+
+
+def _python(file: str) -> PythonLock:
+    build_file = file.removesuffix(".txt") + ".build.txt"
+    text, build = shipped(file), shipped(build_file)
+    assert text is not None
+    return PythonLock(
+        file=file,
+        sha256=sha256_bytes(text.encode()),
+        build_file=build_file if build else "",
+        build_sha256=sha256_bytes(build.encode()) if build else "",
+    )
+
+
+def build_pins(file: str) -> tuple[Pinned, ...]:
+    """What builds the source distributions of a Python lock."""
+    name = file.removesuffix(".txt") + ".build.txt"
+    text = shipped(name)
+    return parse(text, name).pins if text else ()
+
+
+def _source(target: Target) -> Artifact:
+    row = next((r for r in facts.rows(schema.Source) if r.version == target.version), None)
+    if row is None:
+        tag = f"v{target.version}"
+        url = f"https://github.com/tensorflow/tensorflow/archive/{tag}.tar.gz"
+        return _artifact("tensorflow", "source", target.version, [url], "the release's tag")
+    # An archive by commit holds the same tree under another name, so it is another file: it is a
+    # second place for people, never a second address of this artifact.
+    return _artifact("tensorflow", "source", target.version, [row.url], row.source, row.sha256)
+
+
+def _bazel(toolchain: Toolchain) -> list[Artifact]:
+    version, target = toolchain.get("bazel"), toolchain.target
+    if not version:
+        return []
+    found = []
+    for kind in ("binary", "windows-zip", "installer"):
+        rows = [r for r in bazel_files(target) if r.version == version and r.kind == kind]
+        if rows:
+            row = rows[0]
+            name = "bazel-installer" if kind == "installer" else "bazel"
+            found.append(_artifact(name, "bazel", version, [row.url], row.source, row.sha256))
+    if not found:
+        url = f"https://github.com/bazelbuild/bazel/releases/tag/{version}"
+        found.append(_artifact("bazel", "bazel", version, [url], "the release's page"))
+    return [*found, *_bazelisk(target)]
+
+
+def _bazelisk(target: Target) -> list[Artifact]:
+    platform = BAZELISK_PLATFORM[target.platform]
+    rows = [r for r in facts.rows(schema.BazeliskFile) if r.platform == platform]
+    row = max(rows, key=lambda r: version_key(r.version), default=None)
+    if row is None:
+        return []
+    return [_artifact("bazelisk", "bazelisk", row.version, [row.url], row.source, row.sha256)]
+
+
+def _cuda(toolchain: Toolchain) -> list[Artifact]:
+    version, target = toolchain.get("cuda"), toolchain.target
+    if not version:
+        return []
+    rows = [
+        r
+        for r in facts.rows(schema.CudaToolkit)
+        if r.version == version and r.platform == target.platform
+    ]
+    row = max(rows, key=lambda r: bool(r.sha256))
+    cudnn = toolchain.get("cudnn")
+    archive = cuda_rules.archive(target, version, cudnn)
+    found = [_artifact("cuda", "cuda", version, [row.url], row.source, row.sha256)]
+    if archive is None or not archive.url:
+        source = archive.source if archive else toolchain.values["cudnn"].source
+        reason = "NVIDIA serves this archive only behind a login, or its address is not known"
+        found.append(
+            Artifact(
+                name="cudnn", kind="cudnn", version=cudnn, urls=[], source=source, unpinned=reason
+            )
+        )
+    else:
+        found.append(
+            _artifact("cudnn", "cudnn", cudnn, [archive.url], archive.source, archive.sha256)
+        )
+    return found
+
+
+def _images(toolchain: Toolchain) -> list[Artifact]:
+    if not toolchain.target.linux:
+        return []
+    row = pins.image(toolchain)
+    if row is None:
+        base = toolchain.get("base")
+        return [
+            Artifact(
+                name=base,
+                kind="image",
+                version=base.partition(":")[2],
+                urls=[f"docker.io/library/{base}"],
+                source="image facts",
+                formats=["docker"],
+                unpinned="no digest of this tag is known",
+            )
+        ]
+    place = row.image if "/" in row.image else f"library/{row.image}"
+    return [
+        Artifact(
+            name=f"{row.image}:{row.tag}",
+            kind="image",
+            version=row.tag,
+            urls=[f"docker.io/{place}"],
+            source=row.source,
+            digest=row.digest,
+            formats=["docker"],
+            unpinned="" if row.digest else "no digest of this tag is known",
+        )
+    ]
+
+
+def _cpython(toolchain: Toolchain) -> list[Artifact]:
+    row = pins.python_source(toolchain)
+    if row is None:
+        return []
+    artifact = _artifact("cpython", "cpython", row.version, [row.url], row.source, row.sha256)
+    return [msgspec.structs.replace(artifact, formats=["docker"])]
+
+
+def _nixpkgs(toolchain: Toolchain) -> list[Artifact]:
+    row = pins.nixpkgs(toolchain)
+    if row is None:
+        return []
+    return [
+        Artifact(
+            name="nixpkgs",
+            kind="nixpkgs",
+            version=row.release,
+            urls=[f"https://github.com/NixOS/nixpkgs/archive/{row.rev}.tar.gz"],
+            source=row.source,
+            nar_hash=row.nar_hash,
+            rev=row.rev,
+            last_modified=row.last_modified,
+            formats=["nix"],
+        )
+    ]
+
+
+def _sdist(pin: Pinned, file: str) -> Artifact:
+    return Artifact(
+        name=pin.name,
+        kind="sdist",
+        version=pin.version,
+        urls=[],  # the index is the user's setting
+        source=f"locks/python/{file}",
+        size=pin.size,
+        sha256=pin.sha256,
+        file=pin.file,
+    )
+
+
+def _artifact(
+    name: str, kind: ArtifactKind, version: str, urls: list[str], source: str, sha256: str = ""
+) -> Artifact:
+    return Artifact(
+        name=name,
+        kind=kind,
+        version=version,
+        urls=urls,
+        source=source,
+        sha256=sha256,
+        unpinned="" if sha256 else UNPINNED,
+    )
