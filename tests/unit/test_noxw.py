@@ -59,7 +59,7 @@ class Checkout:
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: object) -> None:
         """Keep the test's output to the test."""
 
 
