@@ -77,6 +77,12 @@ class FileFormatError(UsageError):
     kind = "file-format"
 
 
+class BadWheelError(TfenvError):
+    """A wheel, archive or image that is damaged, or made to harm whoever opens it."""
+
+    kind = "bad-wheel"
+
+
 class ConflictError(TfenvError):
     """No toolchain satisfies the target and the user's choices."""
 
