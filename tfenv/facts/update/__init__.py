@@ -1,0 +1,1 @@
+"""Looking for newer facts. A module per table; `index` alone asks the world."""
