@@ -109,7 +109,9 @@ def _compile(request: Request, folder: Path) -> str:
 def _failure(request: Request, stderr: str) -> ConflictError | DownloadError:
     reason = " ".join(line.strip() for line in stderr.splitlines() if line.strip())[-600:]
     wanted = ", ".join(request.requirements)
-    if re.search(r"error sending request|dns error|timed out|connection|HTTP status", reason, re.IGNORECASE):
+    if re.search(
+        r"error sending request|dns error|timed out|connection|HTTP status", reason, re.IGNORECASE
+    ):
         return DownloadError(
             f"the package index did not answer while resolving {wanted}",
             reason,

@@ -1,0 +1,36 @@
+"""Printing results: a document for programs, plain text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from tfenv.errors import one_line
+
+
+def json(document: object) -> None:
+    """Print one JSON document."""
+    import msgspec
+
+    text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    click.echo(text)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print aligned columns; plain text, so that it can be piped and costs no import."""
+    cells = [list(head), *[[one_line(cell) for cell in row] for row in rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    for row in cells:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def size(count: int) -> str:
+    """Bytes for people: 1.4 GB."""
+    value = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return ""
