@@ -20,7 +20,7 @@ CORE = {"click", "filelock", "jinja2", "msgspec", "packaging", "rich", "tomli", 
 EXTRAS = {"docker", "conda", "audit", "attest", "explain"}
 PURE = ("facts", "toolchain", "lock", "render")
 # Re-locking asks the world, and so does looking for newer facts.
-IMPURE_IN_PURE = re.compile(r"^tfenv/(lock/(resolve|update)|facts/update/index)\b")
+IMPURE_IN_PURE = re.compile(r"^tfenv/(lock/(resolve|update)|facts/update)(_|\b)")  # ask the world
 
 
 def pyproject() -> dict[str, object]:
