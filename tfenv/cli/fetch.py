@@ -51,7 +51,7 @@ def command(
     cache = Cache()
     wanted = [target.parse(name) for name in targets]
     source = stage.Source(mirror=mirror, index=index, folder=folder, offline=offline)
-    fetched = stage.fetch_locks([lock.load(one) for one in wanted], source, cache)
+    fetched = stage.fetch_locks([lock.for_target(one) for one in wanted], source, cache)
     if output is not None:
         portable.write(output, fetched.outcomes, [one.name for one in wanted])
     if as_json:

@@ -61,7 +61,9 @@ def _show(chain: Toolchain, locked: Lock) -> None:
         click.echo(f"{'':16}because {value.reason}")
         click.echo(f"{'':16}source  {value.source}")
     click.echo("\nDownloads")
-    rows = [(a.name, a.version, a.kind, _size(a.size), _mark(a.unpinned)) for a in locked.artifact]
+    rows: list[tuple[str, ...]] = [
+        (a.name, a.version, a.kind, _size(a.size), _mark(a.unpinned)) for a in locked.artifact
+    ]
     if locked.python is not None:
         total = sizes.python_bytes(locked)
         rows.append((locked.python.file, "", "python lock", _size(total), "sha256"))

@@ -241,6 +241,19 @@ class CPython(Row, frozen=True):
     sha256: str
 
 
+class Installer(Row, frozen=True):
+    """`pip.toml`: the pip that an image upgrades to before it installs a lock.
+
+    The pip that comes with old Pythons does not know the wheel tags of the packages.
+    """
+
+    pythons: str  # PEP 440 specifier on the Python
+    version: str
+    file: str
+    size: int
+    sha256: str
+
+
 class Pin(Row, frozen=True):
     """`pins.toml`: an effective pin, which the release's own metadata lacks."""
 
@@ -392,6 +405,7 @@ TABLES: dict[str, type[Row]] = {
     "nix-choices": NixChoice,
     "conda": CondaPackage,
     "cpython": CPython,
+    "pip": Installer,
     "pins": Pin,
     "build-info": BuildInfo,
     "build-conflicts": BuildConflict,

@@ -1,0 +1,69 @@
+"""Lock -> files. Pure: text in, text out; only `write` of the command line touches the disk."""
+
+from __future__ import annotations
+
+from tfenv.errors import ConflictError, UnpinnedError, UsageError
+from tfenv.lock.model import Lock
+from tfenv.lock.store import dumps
+from tfenv.render import conda, docker, nix, safety
+from tfenv.render.plan import OutFile, Plan
+
+__all__ = ["FORMATS", "PURPOSES", "OutFile", "Plan", "formats_for", "render"]
+
+PURPOSES = ("build", "run")
+_RENDERERS = {"nix": nix.files, "conda": conda.files, "docker": docker.files}
+FORMATS = tuple(_RENDERERS)
+
+
+def render(plan: Plan, formats: tuple[str, ...], purposes: tuple[str, ...]) -> list[OutFile]:
+    """The files of some formats, and the lock and the Python requirements beside them.
+
+    Raises:
+        ConflictError: a format cannot serve the target.
+        UnsafeValueError: the lock holds a value that may not stand in a file.
+        UsageError: a format or purpose is not known.
+    """
+    safety.check(plan.lock)
+    found = [
+        OutFile("lock.toml", "", "", dumps(plan.lock)),
+        OutFile("requirements.txt", "", "", plan.requirements),
+    ]
+    for name in formats:
+        if name not in _RENDERERS:
+            raise UsageError(
+                f"there is no format '{name[:40]}'",
+                f"the formats are {', '.join(FORMATS)}",
+                f"--format {FORMATS[0]}",
+            )
+        found += _RENDERERS[name](plan, purposes)
+    return found
+
+
+def formats_for(plan: Plan) -> tuple[str, ...]:
+    """The formats that can serve a target."""
+    found = []
+    for name in FORMATS:
+        try:
+            _RENDERERS[name](plan, PURPOSES)
+        except ConflictError:
+            continue
+        found.append(name)
+    return tuple(found)
+
+
+def refuse_unpinned(lock: Lock, formats: tuple[str, ...]) -> None:
+    """`--strict`: refuse a lock with an artifact whose hash is not known.
+
+    Raises:
+        UnpinnedError: naming the artifacts.
+    """
+    loose = [
+        a for a in lock.artifact if a.unpinned and (not a.formats or set(a.formats) & set(formats))
+    ]
+    if loose:
+        names = ", ".join(f"{a.name} {a.version}" for a in loose)
+        raise UnpinnedError(
+            f"{lock.target} has downloads without a known hash: {names}",
+            loose[0].unpinned,
+            "leave --strict out, or choose versions whose hashes are known",
+        )

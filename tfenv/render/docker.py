@@ -1,0 +1,186 @@
+"""Lock -> Dockerfile: base, toolchain, source, build, wheel, runtime."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from tfenv import facts
+from tfenv.errors import ConflictError
+from tfenv.facts import schema
+from tfenv.lock.model import Artifact
+from tfenv.render import engine, recipe
+from tfenv.render.plan import OutFile, Plan
+from tfenv.target import within
+from tfenv.toolchain.base import compiler_major, os_row
+
+
+def files(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
+    """The files of the format docker.
+
+    Raises:
+        ConflictError: no image can hold the target.
+    """
+    if not plan.target.linux:
+        raise ConflictError(
+            f"{plan.target.name} has no Docker image",
+            "its platform is not Linux",
+            "choose --format conda or script",
+        )
+    context = _context(plan)
+    found = [
+        _file("fetch.sh", engine.render("docker/fetch.sh.j2", context), executable=True),
+        _file(".dockerignore", engine.render("docker/dockerignore.j2", context)),
+        _file("requirements.txt", plan.requirements),
+        _file("requirements.pip.txt", pip_requirement(plan.value("python"))),
+    ]
+    if plan.build_requirements:
+        found.append(_file("requirements.tools.txt", plan.build_requirements))
+    if "build" in purposes:
+        found.append(_file("Dockerfile", engine.render("docker/Dockerfile.j2", context), "build"))
+        found.append(_file("requirements.build.txt", plan.build_environment(), "build"))
+        found.append(_file("build.sh", recipe.script(plan), "build", executable=True))
+    if "run" in purposes:
+        run = engine.render("docker/Dockerfile.run.j2", context)
+        found.append(_file("Dockerfile.run", run, "run"))
+    return found
+
+
+def pip_requirement(python: str) -> str:
+    """The pip to upgrade to, hash-pinned."""
+    row = next(r for r in facts.rows(schema.Installer) if within(python, r.pythons))
+    return f"# {row.file} {row.size}\npip=={row.version} --hash=sha256:{row.sha256}\n"
+
+
+def _file(name: str, text: str, purpose: str = "", *, executable: bool = False) -> OutFile:
+    return OutFile(f"docker/{name}", "docker", purpose, text, executable)
+
+
+def _context(plan: Plan) -> dict[str, Any]:
+    image = plan.image()
+    if image is None:
+        raise ConflictError(
+            f"the lock of {plan.target.name} has no base image",
+            "Docker needs one",
+            "write the lock again with `tfenv lock`",
+        )
+    base = plan.value("base")
+    system = os_row(base)
+    nvidia = image.name.startswith("nvidia/")
+    return {
+        "target": plan.target.name,
+        "version": plan.target.version,
+        "base": base,
+        "distribution": base.partition(":")[0],
+        "system": system,
+        "image": _image_reference(image),
+        "nvidia": nvidia,
+        "packages": packages(plan, system),
+        "python": plan.value("python"),
+        "python_source": _download(plan, "cpython"),
+        "compiler": _compiler(plan),
+        "bazel": _bazel(plan),
+        "cuda": _cuda(plan) if plan.target.cuda and not nvidia else None,
+        "has_cuda": plan.target.cuda,
+        "cuda_minor": plan.cuda_minor if plan.target.cuda else "",
+        "source": _download(plan, "tensorflow"),
+        "tools": bool(plan.build_requirements),
+        "apt_mirror": _apt_mirror(plan),
+        "pip_mirror": plan.mirrors.get("pip"),
+        "epoch": epoch(plan.lock.as_of),
+        "product": plan.target.product,
+        "pip_cuda": "[and-cuda]" in plan.value("distribution"),
+    }
+
+
+def epoch(as_of: str) -> int:
+    """Midnight UTC of the lock's date, in seconds: what SOURCE_DATE_EPOCH stands for."""
+    date = datetime.datetime.fromisoformat(f"{as_of}T00:00:00+00:00")
+    return int(date.timestamp())
+
+
+def _image_reference(image: Artifact) -> str:
+    return f"{image.name}@{image.digest}" if image.digest else image.name
+
+
+def _apt_mirror(plan: Plan) -> str:
+    """The mirror for apt, over http: the first `apt-get update` has no CA certificates yet, and
+    apt checks the archive's signatures itself."""
+    kind = f"apt-{plan.value('base').partition(':')[0]}"
+    return plan.mirrors.get(kind).replace("https://", "http://", 1)
+
+
+def packages(plan: Plan, system: schema.BaseOs) -> list[str]:
+    """The distribution's packages for the toolchain."""
+    found = ["build-essential", "ca-certificates", "curl", "git", "patch", "unzip", "zip"]
+    family, _, version = plan.value("compiler").partition(" ")
+    if family == "Clang":
+        found += [f"clang-{compiler_major('clang', version)}", f"lld-{version}"]
+    elif compiler_major("gcc", version) != compiler_major("gcc", system.gcc):
+        found += [f"gcc-{version}", f"g++-{version}"]
+    if plan.has("cpython"):
+        found += ["libbz2-dev", "libffi-dev", "liblzma-dev", "libncurses-dev", "libreadline-dev"]
+        found += ["libsqlite3-dev", "libssl-dev", "uuid-dev", "zlib1g-dev"]
+        if system.codename in ("xenial", "bionic"):
+            found[found.index("libncurses-dev")] = "libncurses5-dev"
+    else:
+        found += ["python3", "python3-dev", "python3-venv"]
+    if plan.target.cuda:
+        found.append("libxml2")  # NVIDIA's runfile loads it
+    return sorted(found)
+
+
+def _compiler(plan: Plan) -> dict[str, str]:
+    family, _, version = plan.value("compiler").partition(" ")
+    if family == "Clang":
+        return {"cc": f"clang-{version}", "cxx": f"clang++-{version}"}
+    system = os_row(plan.value("base"))
+    if compiler_major("gcc", version) == compiler_major("gcc", system.gcc):
+        return {"cc": "gcc", "cxx": "g++"}
+    return {"cc": f"gcc-{version}", "cxx": f"g++-{version}"}
+
+
+def _download(plan: Plan, name: str) -> dict[str, Any] | None:
+    found = next((a for a in plan.lock.artifact if a.name == name), None)
+    if found is None or not found.urls:
+        return None
+    if not found.sha256:
+        raise ConflictError(
+            f"{found.name} {found.version} has no known hash",
+            found.unpinned or "the lock does not hold one",
+            "a Dockerfile downloads nothing that it cannot check; choose another version",
+        )
+    return {"version": found.version, "sha256": found.sha256, "urls": found.urls}
+
+
+def _bazel(plan: Plan) -> dict[str, Any]:
+    via, mirror = plan.value("bazel-via"), plan.mirrors.get("bazel")
+    version = plan.value("bazel")
+    name = {"bazelisk": "bazelisk", "installer": "bazel-installer", "binary": "bazel"}[via]
+    found = _download(plan, name)
+    if found is None:
+        raise ConflictError(
+            f"Bazel {version} has no file with a known hash",
+            "the facts name none for this platform",
+            "choose another --bazel or --bazel-via",
+        )
+    context = {"via": via, "version": version, "mirror": mirror, "file": found}
+    if via == "bazelisk":
+        context["sha256"] = plan.artifact("bazel").sha256
+    elif mirror:
+        file = str(found["urls"][0]).rsplit("/", 1)[-1]
+        found["urls"] = [f"{mirror}/{version}/{file}", *found["urls"]]
+    return context
+
+
+def _cuda(plan: Plan) -> dict[str, Any] | None:
+    if within(plan.target.version, ">=2.18"):
+        return None  # hermetic CUDA: Bazel fetches what it compiles with
+    kit, cudnn = _download(plan, "cuda"), _download(plan, "cudnn")
+    if kit is None or cudnn is None:
+        raise ConflictError(
+            f"CUDA {plan.value('cuda')} with cuDNN {plan.value('cudnn')} cannot be downloaded",
+            "one of the two has no known address",
+            "choose --base nvidia, or another --cuda and --cudnn",
+        )
+    return {"minor": plan.cuda_minor, "kit": kit, "cudnn": cudnn}

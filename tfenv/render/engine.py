@@ -1,0 +1,79 @@
+"""Jinja2, strict: an undefined name is an error, and every value is quoted by a filter."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from tfenv.errors import UnsafeValueError
+from tfenv.resources import templates
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_PLAIN = re.compile(r"[A-Za-z0-9._:/@+=,-]*")
+
+
+@functools.cache
+def environment() -> Environment:
+    """The templates of all formats."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    env = Environment(
+        loader=FileSystemLoader(templates(), encoding="utf-8"),
+        undefined=StrictUndefined,
+        # The output is shell, Docker, Nix and YAML: HTML escaping would break it. Each value goes
+        # through a filter of its format instead.
+        autoescape=False,  # noqa: S701
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    env.filters |= {"sh": shell, "plain": plain, "json": as_json, "nix": nix, "ps": powershell}
+    return env
+
+
+def render(template: str, context: dict[str, Any]) -> str:
+    """The text of a template, ended by one line feed and without doubled empty lines."""
+    text = environment().get_template(template).render(context)
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
+
+
+def shell(value: object) -> str:
+    """Quote for a POSIX shell."""
+    return shlex.quote(str(value))
+
+
+def plain(value: object) -> str:
+    """A value that needs no quotes anywhere.
+
+    Raises:
+        UnsafeValueError: it holds another character.
+    """
+    text = str(value)
+    if not _PLAIN.fullmatch(text):
+        raise UnsafeValueError(
+            f"{text[:60]!r} cannot stand in a generated file unquoted",
+            "only letters, digits and . _ : / @ + = , - are plain",
+            "correct the value in the lock or on the command line",
+        )
+    return text
+
+
+def as_json(value: object) -> str:
+    """Quote for JSON, YAML and TOML basic strings."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def nix(value: object) -> str:
+    """Quote for Nix."""
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("${", "\\${")
+    return f'"{text}"'
+
+
+def powershell(value: object) -> str:
+    """Quote for PowerShell."""
+    return "'" + str(value).replace("'", "''") + "'"

@@ -1,0 +1,129 @@
+"""Lock -> a flake: data in `target.json`, one small expression beside it, a real `flake.lock`."""
+
+from __future__ import annotations
+
+import json
+
+from tfenv import facts
+from tfenv.errors import ConflictError
+from tfenv.facts import schema
+from tfenv.render import engine, recipe
+from tfenv.render.plan import OutFile, Plan
+from tfenv.toolchain.base import compiler_major
+
+
+def files(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
+    """The files of the format nix.
+
+    Raises:
+        ConflictError: no nixpkgs release is known to have what the target needs.
+    """
+    table = plan.lock.formats.get("nix", {})
+    if "nixpkgs" not in table:
+        reason = table["unavailable"].reason if "unavailable" in table else "the lock names none"
+        raise ConflictError(
+            f"Nix cannot serve {plan.target.name}",
+            reason,
+            "choose --format docker or conda",
+        )
+    found = [
+        _file("flake.nix", _flake(plan)),
+        _file("flake.lock", flake_lock(plan)),
+        _file("target.json", _json(target_data(plan))),
+        _file("requirements.txt", plan.requirements),
+    ]
+    if plan.build_requirements:
+        found.append(_file("requirements.tools.txt", plan.build_requirements))
+    if "build" in purposes:
+        found.append(_file("requirements.build.txt", plan.build_environment(), "build"))
+        found.append(_file("build.sh", recipe.script(plan), "build", executable=True))
+    return found
+
+
+def _file(name: str, text: str, purpose: str = "", *, executable: bool = False) -> OutFile:
+    return OutFile(f"nix/{name}", "nix", purpose, text, executable)
+
+
+def _flake(plan: Plan) -> str:
+    context = {"target": plan.target.name, "rev": plan.artifact("nixpkgs").rev}
+    return engine.render("nix/flake.nix.j2", context)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def target_data(plan: Plan) -> dict[str, object]:
+    """What the expression reads: attributes to try, Bazel by hash, variables."""
+    release = plan.lock.formats["nix"]["nixpkgs"].value
+    family, _, version = plan.value("compiler").partition(" ")
+    attributes = {
+        "python": _attributes(release, "python", plan.value("python")),
+        "compiler": _attributes(release, family.lower(), compiler_major(family.lower(), version)),
+    }
+    variables = recipe.variables(plan)
+    if plan.target.cuda:
+        minor = ".".join(plan.value("cuda", "nix").split(".")[:2])
+        attributes["cuda"] = _attributes(release, "cuda", minor)
+        attributes["cudnn"] = _attributes(release, "cudnn", minor)
+        variables |= {
+            "TF_CUDA_VERSION": minor,
+            "TF_CUDNN_VERSION": plan.value("cudnn", "nix").split(".")[0],
+        }
+    bazel = plan.artifact("bazel")
+    if not bazel.sha256:
+        raise ConflictError(
+            f"Bazel {bazel.version} has no binary with a known hash",
+            "Nix fetches nothing without one",
+            "choose another --bazel",
+        )
+    mirror = plan.mirrors.get("bazel")
+    file = bazel.urls[0].rsplit("/", 1)[-1]
+    urls = [f"{mirror}/{bazel.version}/{file}"] if mirror else []
+    return {
+        "name": plan.target.name,
+        "system": "aarch64-linux" if plan.target.platform == "linux-aarch64" else "x86_64-linux",
+        "nixpkgs": release,
+        "attributes": attributes,
+        "bazel": {
+            "version": bazel.version,
+            "name": file,
+            "urls": [*urls, *bazel.urls],
+            "sha256": bazel.sha256,
+        },
+        "cuda": plan.target.cuda,
+        "variables": variables,
+        "pipIndex": plan.mirrors.get("pip"),
+        "tools": bool(plan.build_requirements),
+    }
+
+
+def _attributes(release: str, component: str, wanted: str) -> list[str]:
+    for row in facts.rows(schema.NixChoice):
+        if (row.release, row.component, row.wanted) == (release, component, wanted):
+            return list(row.attributes)
+    return []
+
+
+def flake_lock(plan: Plan) -> str:
+    """`flake.lock` as Nix itself would write it, from the locked revision."""
+    pin = plan.artifact("nixpkgs")
+    locked = {
+        "lastModified": pin.last_modified,
+        "narHash": pin.nar_hash,
+        "owner": "NixOS",
+        "repo": "nixpkgs",
+        "rev": pin.rev,
+        "type": "github",
+    }
+    original = {"owner": "NixOS", "repo": "nixpkgs", "rev": pin.rev, "type": "github"}
+    return _json(
+        {
+            "nodes": {
+                "nixpkgs": {"flake": False, "locked": locked, "original": original},
+                "root": {"inputs": {"nixpkgs": "nixpkgs"}},
+            },
+            "root": "root",
+            "version": 7,
+        }
+    )

@@ -1,0 +1,131 @@
+"""The recipe: how one target is configured, compiled and packaged.
+
+One shell script, `build.sh`, that every engine runs: the Dockerfile's build stage, the flake's
+`apps.build`, conda and the host.
+"""
+
+from __future__ import annotations
+
+from tfenv import facts
+from tfenv.facts import schema
+from tfenv.render import engine
+from tfenv.render.plan import Plan
+from tfenv.target import within
+
+_WHEEL = "//tensorflow/tools/pip_package:build_pip_package"
+_WHEEL_SINCE_217 = "//tensorflow/tools/pip_package:wheel"
+
+
+def script(plan: Plan) -> str:
+    """The text of `build.sh`."""
+    return engine.render(
+        "build/build.sh.j2",
+        {
+            "target": plan.target.name,
+            "version": plan.target.version,
+            "product": plan.target.product,
+            "variables": variables(plan),
+            "flags": flags(plan),
+            "bazel_target": bazel_target(plan),
+            "output": output(plan),
+            "wheel_rule": within(plan.target.version, ">=2.17"),
+        },
+    )
+
+
+def bazel_target(plan: Plan) -> str:
+    """The Bazel target that makes the product."""
+    if plan.target.product == "wheel":
+        return _WHEEL_SINCE_217 if within(plan.target.version, ">=2.17") else _WHEEL
+    return _product(plan).bazel_target
+
+
+def output(plan: Plan) -> str:
+    """Where the product of a library target lies, below the source tree."""
+    return "" if plan.target.product == "wheel" else _product(plan).output
+
+
+def _product(plan: Plan) -> schema.ProductFact:
+    return next(
+        row
+        for row in facts.rows(schema.ProductFact)
+        if row.product == plan.target.product and within(plan.target.version, row.versions)
+    )
+
+
+def flags(plan: Plan) -> list[str]:
+    """Options of `bazel build`."""
+    found = ["--config=opt"]
+    version = plan.target.version
+    if plan.target.cuda:
+        found.append("--config=cuda_wheel" if within(version, ">=2.18") else "--config=cuda")
+    if within(version, ">=1.15,<2"):
+        found.append("--config=v1")
+    if within(version, ">=2.17") and plan.target.product == "wheel":
+        name = plan.lock.toolchain["distribution"].value.partition("==")[0].partition("[")[0]
+        found.append(f"--repo_env=WHEEL_NAME={name.replace('-', '_')}")
+    return found
+
+
+def variables(plan: Plan) -> dict[str, str]:
+    """What configure reads, so that it asks nothing. Source: facts on each release's configure.py.
+
+    Releases 2.4 to 2.6 fall back to CUDA 10 and 2.18 and newer to capabilities 3.5 and 7.0 when
+    they are not told, so both are always set.
+    """
+    version = plan.target.version
+    found = {
+        "USE_DEFAULT_PYTHON_LIB_PATH": "1",
+        "TF_NEED_CUDA": "1" if plan.target.cuda else "0",
+        "TF_NEED_ROCM": "0",
+        "TF_NEED_TENSORRT": "0",
+        "TF_NEED_OPENCL": "0",
+        "TF_NEED_OPENCL_SYCL": "0",
+        "TF_NEED_COMPUTECPP": "0",
+        "TF_NEED_MPI": "0",
+        "TF_NEED_GDR": "0",
+        "TF_NEED_VERBS": "0",
+        "TF_NEED_GCP": "0",
+        "TF_NEED_HDFS": "0",
+        "TF_NEED_S3": "0",
+        "TF_NEED_KAFKA": "0",
+        "TF_NEED_AWS": "0",
+        "TF_NEED_IGNITE": "0",
+        "TF_NEED_JEMALLOC": "1",
+        "TF_ENABLE_XLA": "1",
+        "TF_DOWNLOAD_CLANG": "0",
+        "TF_SET_ANDROID_WORKSPACE": "0",
+        "TF_CUDA_CLANG": "0",
+        "CC_OPT_FLAGS": _opt_flags(plan),
+    }
+    if within(version, ">=2.14"):
+        clang = plan.value("compiler").startswith("Clang")
+        found["TF_NEED_CLANG"] = "1" if clang else "0"
+    if plan.target.cuda:
+        found |= _cuda_variables(plan)
+    return found
+
+
+def _opt_flags(plan: Plan) -> str:
+    march = plan.value("march")
+    return f"-march={march}" if march else "-Wno-sign-compare"
+
+
+def _cuda_variables(plan: Plan) -> dict[str, str]:
+    capabilities = plan.value("capabilities")
+    if within(plan.target.version, ">=2.18"):
+        return {
+            "HERMETIC_CUDA_VERSION": plan.value("cuda"),
+            "HERMETIC_CUDNN_VERSION": ".".join(plan.value("cudnn").split(".")[:3]),
+            "HERMETIC_CUDA_COMPUTE_CAPABILITIES": capabilities,
+        }
+    if within(plan.target.version, "<2.3"):
+        # configure.py before 2.3 takes numbers only; sm_ and compute_ names came with 2.3.
+        names = (c.rpartition("_")[2] for c in capabilities.split(","))
+        capabilities = ",".join(f"{n[:-1]}.{n[-1]}" if "." not in n else n for n in names)
+    return {
+        "TF_CUDA_VERSION": plan.cuda_minor,
+        "TF_CUDNN_VERSION": plan.value("cudnn").split(".")[0],
+        "TF_CUDA_COMPUTE_CAPABILITIES": capabilities,
+        "TF_NCCL_VERSION": "",
+    }
