@@ -96,8 +96,16 @@ def one_line(text, limit=500):
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def pytest_sessionfinish():
-    if "TFSUITE_EVENTS" in os.environ:
+def pytest_collectreport(report):
+    if report.failed and "TFSUITE_EVENTS" in os.environ:
+        text = getattr(report.longrepr, "longrepr", report.longrepr)
+        last = [line for line in str(text).splitlines() if line.startswith("E ")][-1:]
+        emit(event="unreadable", detail=one_line("%s %s" % (report.nodeid, " ".join(last))))
+
+
+def pytest_sessionfinish(exitstatus):
+    # 0: all passed, 1: some failed, 5: nothing was left to run. 2: a file could not be read.
+    if "TFSUITE_EVENTS" in os.environ and exitstatus in (0, 1, 5):
         emit(event="finished")
 
 

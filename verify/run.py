@@ -218,6 +218,8 @@ class Attempt(object):
             event["group"] = self.group.name
             self.done[event["id"]] = event["status"]
             self.runner.results.add(event)
+        elif kind == "unreadable":
+            self.end = "its checks cannot be read: " + event["detail"]
         elif kind == "finished":
             self.finished = True
 
@@ -226,7 +228,7 @@ class Attempt(object):
         where = last_frame(log_path)
         self.end = reason + (" at " + where if where else "")
         if self.running is None:
-            tail = last_lines(log_path)
+            tail = "" if self.end.startswith("its checks") else last_lines(log_path)
             self.end += ": " + tail if tail else ""
             return
         seconds = time.time() - self.since
@@ -386,7 +388,7 @@ def listing(files, site):
         done = subprocess.run(
             command, env=env, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
-        if not os.path.exists(path):
+        if done.returncode or not os.path.exists(path):
             raise SystemExit("the suite cannot be read:\n" + done.stdout.decode("utf-8", "replace"))
         with open(path, encoding="utf-8") as stream:
             return json.load(stream)

@@ -83,7 +83,7 @@ def command(
         folder=report or Path(".tfenv", "runs", wanted.name, time.strftime("%Y%m%d-%H%M%S")),
     )
     result = _run(request, as_json=as_json)
-    raise SystemExit(0 if result.right else 1)
+    click.get_current_context().exit(0 if result.right else 1)
 
 
 def _run(request: Request, *, as_json: bool) -> Report:
@@ -121,7 +121,7 @@ def _compare(before: Path, after: Path, *, as_json: bool) -> None:
         from tfenv.report import table
 
         table.show_comparison(Console(), found)
-    raise SystemExit(0 if found.right else 1)
+    click.get_current_context().exit(0 if found.right else 1)
 
 
 def built_wheel(target: Target) -> Path | None:

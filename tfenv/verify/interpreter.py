@@ -187,14 +187,19 @@ def python_in(folder: Path) -> Path:
 
 def _brought_by_uv(uv: str, minor: str) -> Interpreter | None:
     """A Python that uv manages, downloaded if need be."""
-    quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "check": False}
-    find_it = [uv, "python", "find", "--managed-python", "--no-python-downloads", minor]
-    done = subprocess.run(find_it, **quiet)  # type: ignore[call-overload]
+    find_it = ("python", "find", "--managed-python", "--no-python-downloads", minor)
+    done = _ask(uv, *find_it)
     if done.returncode:
-        subprocess.run([uv, "python", "install", "--quiet", minor], **quiet)  # type: ignore[call-overload]
-        done = subprocess.run(find_it, **quiet)  # type: ignore[call-overload]
+        _ask(uv, "python", "install", "--quiet", minor)
+        done = _ask(uv, *find_it)
     path = done.stdout.strip()
     return probe(Path(path), "uv") if done.returncode == 0 and path else None
+
+
+def _ask(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
 
 
 def _none(pythons: list[str]) -> EnvironmentFailedError:

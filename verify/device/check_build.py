@@ -87,7 +87,7 @@ def check_build_info(tf, expect):
 
 @check(
     "device.cuda_claim",
-    proves="tf.test.is_built_with_cuda() tells the variant of the target.",
+    proves="The variant of the target is what tf.test.is_built_with_cuda() tells.",
     catches=["cpu-sold-as-cuda"],
 )
 def check_cuda_claim(tf, expect):

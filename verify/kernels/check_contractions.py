@@ -1,9 +1,9 @@
 """Matrix products and convolutions against float64."""
 
-import numpy as np
 import pytest
 from tfsuite import graphs, numerics
 from tfsuite.checks import check
+from tfsuite.lazy import np
 
 SHAPES = {
     "one": (1, 1, 1),

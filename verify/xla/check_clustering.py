@@ -1,8 +1,8 @@
 """Auto-clustering: TF_XLA_FLAGS and global_jit_level, in a Session."""
 
-import numpy as np
 from tfsuite import graphs, xla
 from tfsuite.checks import check, require
+from tfsuite.lazy import np
 
 
 def chain(tf1, x):

@@ -1,8 +1,8 @@
 """tf.function(experimental_compile=True): the predecessor of jit_compile, 1.15 to 2.4."""
 
-import numpy as np
 from tfsuite import xla
 from tfsuite.checks import check, require
+from tfsuite.lazy import np
 
 
 @check(

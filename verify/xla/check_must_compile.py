@@ -1,8 +1,8 @@
 """Compilation that the program asks for: tf.function(jit_compile=True), and its predecessors."""
 
-import numpy as np
 from tfsuite import graphs, xla
 from tfsuite.checks import check, raises, require, same
+from tfsuite.lazy import np
 
 
 def chain(tf, x):

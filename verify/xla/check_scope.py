@@ -1,8 +1,8 @@
 """jit_scope: clusters that a graph asks for, without any flag."""
 
-import numpy as np
 from tfsuite import graphs, xla
 from tfsuite.checks import check, require
+from tfsuite.lazy import np
 
 
 def jit_scope(tf1):

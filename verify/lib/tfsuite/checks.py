@@ -114,5 +114,5 @@ def raises(classes, call, what):
     except classes as error:
         return error
     except Exception as error:  # another class than the documented one is the finding
-        raise Wrong("%s raised %s: %s" % (what, type(error).__name__, str(error)[:200]))
+        raise Wrong("%s raised %s: %s" % (what, type(error).__name__, str(error)[:200])) from error
     raise Wrong("%s raised nothing" % what)

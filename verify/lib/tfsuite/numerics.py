@@ -5,9 +5,8 @@ order of summation that real kernels use stays under 16*eps, because they sum in
 the unit roundoff, half the distance from 1 to the next number.
 """
 
-import numpy as np
-
 from tfsuite.checks import Wrong
+from tfsuite.lazy import np
 
 UNIT = {
     "float16": 2.0**-11,
