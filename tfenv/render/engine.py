@@ -9,6 +9,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from tfenv.errors import UnsafeValueError
+from tfenv.files import sha256_bytes
 from tfenv.resources import templates
 
 if TYPE_CHECKING:
@@ -32,7 +33,14 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    env.filters |= {"sh": shell, "plain": plain, "json": as_json, "nix": nix, "ps": powershell}
+    env.filters |= {
+        "sh": shell,
+        "plain": plain,
+        "json": as_json,
+        "nix": nix,
+        "ps": powershell,
+        "sha256": sha256,
+    }
     return env
 
 
@@ -77,3 +85,8 @@ def nix(value: object) -> str:
 def powershell(value: object) -> str:
     """Quote for PowerShell."""
     return "'" + str(value).replace("'", "''") + "'"
+
+
+def sha256(value: object) -> str:
+    """A name for a text: the first half of its sha256."""
+    return sha256_bytes(str(value).encode())[:32]

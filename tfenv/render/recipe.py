@@ -6,6 +6,8 @@ One shell script, `build.sh`, that every engine runs: the Dockerfile's build sta
 
 from __future__ import annotations
 
+import datetime
+
 from tfenv import facts
 from tfenv.facts import schema
 from tfenv.render import engine
@@ -29,8 +31,46 @@ def script(plan: Plan) -> str:
             "bazel_target": bazel_target(plan),
             "output": output(plan),
             "wheel_rule": within(plan.target.version, ">=2.17"),
+            "cuda": plan.target.cuda,
+            "epoch": _epoch(plan.lock.as_of),
+            "patches": [a.sha256 for a in plan.lock.artifact if a.kind == "patch"],
+            "written": written(plan),
+            "unwritten": [] if plan.target.cuda else ["--config=cuda"],
+            "disable_download": _since(plan, "4.1", "--experimental_repository_disable_download"),
+            "downloader_config": _since(plan, "4.0", "--experimental_downloader_config"),
         },
     )
+
+
+def _epoch(as_of: str) -> int:
+    """Midnight UTC of the lock's date, in seconds: what files of the product are dated."""
+    return int(datetime.datetime.fromisoformat(f"{as_of}T00:00:00+00:00").timestamp())
+
+
+def _since(plan: Plan, version: str, option: str) -> str:
+    """An option of Bazel, where the toolchain's Bazel has it.
+
+    Sources: Bazel's changelog (disable_download: 4.1) and its pull requests cherry-picked to 4.1
+    (the downloader configuration is in 4.0; seen to work in 4.2.3).
+    """
+    bazel = plan.value("bazel")
+    return option if bazel and within(bazel, f">={version}") else ""
+
+
+def written(plan: Plan) -> list[str]:
+    """What configure must have written, or the answers did not arrive.
+
+    Source: the files that the real configure.py wrote for six releases.
+    """
+    if not plan.target.cuda:
+        return []
+    names = (
+        ["HERMETIC_CUDA_VERSION", "HERMETIC_CUDNN_VERSION", "HERMETIC_CUDA_COMPUTE_CAPABILITIES"]
+        if within(plan.target.version, ">=2.18")
+        else ["TF_CUDA_VERSION", "TF_CUDNN_VERSION", "TF_CUDA_COMPUTE_CAPABILITIES"]
+    )
+    answers = variables(plan)
+    return [f'{name}="{answers[name]}"' for name in names]
 
 
 def bazel_target(plan: Plan) -> str:
