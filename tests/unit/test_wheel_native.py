@@ -53,7 +53,7 @@ def test_agrees_with_readelf(built: Path) -> None:
     assert {n for group in parsed.versions.values() for n in group} == wanted
     assert parsed.build_id == re.search(r"Build ID: (\w+)", readelf(built, "-n")).group(1)  # type: ignore[union-attr]
     headers = re.findall(
-        r"^ +\[ *\d+\] (\S*) +[A-Z0-9_]+ +[0-9a-f]{16}", readelf(built, "-S"), re.M
+        r"^ +\[ *\d+\] (\S*) +[A-Z0-9_]+ +[0-9a-f]{16}", readelf(built, "-S"), re.MULTILINE
     )
     assert [s.name for s in parsed.sections if s.name] == [h for h in headers if h]
     assert {"simd", "git"} <= names
@@ -125,19 +125,17 @@ def test_damaged_libraries_never_crash(built: Path, data: st.DataObject) -> None
         noise = data.draw(st.binary(min_size=1, max_size=8))
         content[at : at + len(noise)] = noise
     content = content[: data.draw(st.just(len(content)) | st.integers(0, len(content)))]
-    with blob.of_bytes(bytes(content)) as stream:
-        with contextlib.suppress(ValueError):
-            library.read("x", stream)
-            list(elf.symbols(stream, elf.parse(stream)))
+    with blob.of_bytes(bytes(content)) as stream, contextlib.suppress(ValueError):
+        library.read("x", stream)
+        list(elf.symbols(stream, elf.parse(stream)))
 
 
 @given(
     st.sampled_from([b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\x7fELF\2\1"]), st.binary()
 )
 def test_any_bytes_behind_a_magic_number_are_read_or_refused(magic: bytes, rest: bytes) -> None:
-    with blob.of_bytes(magic + rest) as stream:
-        with contextlib.suppress(ValueError):
-            library.read("x", stream)
+    with blob.of_bytes(magic + rest) as stream, contextlib.suppress(ValueError):
+        library.read("x", stream)
 
 
 def test_a_java_class_is_no_library() -> None:

@@ -1,0 +1,1 @@
+"""Are two wheels, folders or images the same, who made one and how, and may it be released."""

@@ -1,0 +1,316 @@
+"""`tfenv audit A B`: identical, equivalent after named normalisers, or different: where and why."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tfenv.audit import libraries, normalise, scan, texts
+from tfenv.audit.model import Audit, Difference, Explained, Side
+from tfenv.audit.normalise import Facts, Normaliser
+from tfenv.audit.oci import OciTree, is_image
+from tfenv.audit.store import Store
+from tfenv.errors import BadWheelError
+from tfenv.wheel import contents, elf
+from tfenv.wheel.blob import Blob
+from tfenv.wheel.entry import Entry, Tree, refuse
+from tfenv.wheel.inspect import open_tree
+
+_CHUNK = 1 << 20
+
+
+def open_side(path: Path) -> Tree:
+    """A wheel or other zip, a folder, or an OCI image layout (folder or tar) as a tree.
+
+    Raises:
+        BadWheelError: there is nothing, or it is damaged.
+    """
+    return OciTree(path) if is_image(path) else open_tree(path)
+
+
+def audit(a: Path, b: Path, names: Sequence[str] = normalise.NAMES) -> Audit:
+    """Compare two things byte for byte. `names` are the normalisers that may be used.
+
+    Raises:
+        BadWheelError: one of them is missing, damaged or hostile.
+    """
+    hashes = _file_hashes(a, b)
+    if hashes is not None and hashes[0] == hashes[1]:
+        return _same_file(a, b, hashes[0])
+    trees = _open_both(a, b)
+    scanned = [scan.Scanned(tree, Store()) for tree in trees]
+    try:
+        return _Comparison(scanned[0], scanned[1], normalise.chosen(names), hashes).result()
+    finally:
+        for side in scanned:
+            side.close()
+            side.tree.close()
+
+
+def quick(a: Path, b: Path) -> Audit:
+    """Compare what the two RECORDs claim, and read nothing else.
+
+    Raises:
+        BadWheelError: one of them has no RECORD, or is damaged.
+    """
+    trees = _open_both(a, b)
+    try:
+        facts = [_facts(tree) for tree in trees]
+        lines = [_claims(tree, fact) for tree, fact in zip(trees, facts, strict=True)]
+        found = list(_claimed_differences(lines[0], lines[1]))
+        return Audit(
+            verdict="different" if found else "identical",
+            normalisers=[],
+            differences=found,
+            explained=[],
+            a=_side(trees[0], facts[0], ""),
+            b=_side(trees[1], facts[1], ""),
+            trusted="RECORD",
+        )
+    finally:
+        for tree in trees:
+            tree.close()
+
+
+def _open_both(a: Path, b: Path) -> tuple[Tree, Tree]:
+    first = open_side(a)
+    try:
+        return first, open_side(b)
+    except BaseException:
+        first.close()
+        raise
+
+
+def _file_hashes(a: Path, b: Path) -> tuple[str, str] | None:
+    """Hashes of both files, where their sizes leave it open whether they are the same."""
+    for path in (a, b):
+        if not path.exists():
+            raise refuse(path.name, "there is no such file or folder")
+    if not (a.is_file() and b.is_file()) or a.stat().st_size != b.stat().st_size:
+        return None
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.map(_sha256, (a, b))
+    return one, two
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    buffer = memoryview(bytearray(_CHUNK))
+    with path.open("rb", buffering=0) as stream:
+        while count := stream.readinto(buffer):
+            digest.update(buffer[:count])
+    return digest.hexdigest()
+
+
+def _same_file(a: Path, b: Path, digest: str) -> Audit:
+    sides = [
+        Side(path=p.name, kind="file", sha256=digest, members=0, bytes=p.stat().st_size, version="")
+        for p in (a, b)
+    ]
+    return Audit(
+        verdict="identical", normalisers=[], differences=[], explained=[], a=sides[0], b=sides[1]
+    )
+
+
+def _facts(tree: Tree) -> Facts:
+    """What a side declares of itself."""
+    about = contents.metadata(tree) if tree.kind != "oci" else None
+    return Facts(version=about.version if about else "")
+
+
+def _side(tree: Tree, facts: Facts, digest: str) -> Side:
+    total = sum(entry.size for entry in tree.entries.values())
+    return Side(
+        path=tree.path.name,
+        kind=tree.kind,
+        sha256=digest,
+        members=len(tree.entries),
+        bytes=total,
+        version=facts.version,
+    )
+
+
+def _claims(tree: Tree, facts: Facts) -> dict[str, contents.RecordLine]:
+    folder = contents.dist_info(tree)
+    try:
+        if folder is None:
+            raise ValueError("there is no RECORD")
+        lines = contents.record(tree, folder)
+    except ValueError as error:
+        raise BadWheelError(
+            f"{tree.path.name} cannot be compared quickly", str(error), "leave out --quick"
+        ) from error
+    unlisted = [p for p in tree.entries if p not in lines and not p.endswith(contents.SIGNATURES)]
+    for path in unlisted:
+        entry = tree.entries[path]
+        lines[path] = contents.RecordLine(f"crc {entry.crc}", entry.size)
+    return {normalise.canonical_path(path, facts): line for path, line in lines.items()}
+
+
+def _claimed_differences(
+    one: dict[str, contents.RecordLine], two: dict[str, contents.RecordLine]
+) -> Iterator[Difference]:
+    for path in sorted({*one, *two}):
+        if one.get(path) == two.get(path):
+            continue
+        kind, detail = "claimed", "the RECORDs give other hashes or sizes"
+        if path not in one or path not in two:
+            kind, detail = "member", f"it is only in {'A' if path in one else 'B'}"
+        cause = "not looked at: --quick reads only the RECORDs"
+        yield Difference(path=path, kind=kind, cause=cause, detail=detail)
+
+
+class _Comparison:
+    """One audit of two opened sides."""
+
+    def __init__(
+        self,
+        a: scan.Scanned,
+        b: scan.Scanned,
+        allowed: Sequence[Normaliser],
+        hashes: tuple[str, str] | None,
+    ) -> None:
+        self.a, self.b, self.allowed = a, b, allowed
+        self.hashes = hashes
+        self.facts = (_facts(a.tree), _facts(b.tree))
+        self.found: list[Difference] = []
+        self.explained: list[Explained] = []
+
+    def result(self) -> Audit:
+        pairs = self._pairs()
+        scan.both(self.a, self.b, pairs)
+        self._container(pairs)
+        self._records()
+        for path_a, path_b in pairs.items():
+            if self.a.digests[path_a] != self.b.digests[path_b]:
+                self._member(path_a, self.a.kept[path_a], self.b.kept[path_b])
+        used = {item.normaliser for item in self.explained}
+        verdict = "different" if self.found else "equivalent" if used else "identical"
+        digests = self.hashes or ("", "")
+        return Audit(
+            verdict=verdict,  # type: ignore[arg-type]
+            normalisers=[name for name in normalise.NAMES if name in used],
+            differences=self.found,
+            explained=self.explained,
+            a=_side(self.a.tree, self.facts[0], digests[0]),
+            b=_side(self.b.tree, self.facts[1], digests[1]),
+        )
+
+    def _pairs(self) -> dict[str, str]:
+        """A's names to B's; members of one side only are differences."""
+        version = any(item.name == "version" for item in self.allowed)
+        maps: list[dict[str, str]] = []
+        for side, facts in zip((self.a, self.b), self.facts, strict=True):
+            canonical = facts if version else Facts()
+            maps.append({normalise.canonical_path(p, canonical): p for p in side.tree.entries})
+        for name in sorted(maps[0].keys() ^ maps[1].keys()):
+            path = maps[0].get(name) or maps[1][name]
+            detail = f"it is only in {'A' if name in maps[0] else 'B'}"
+            self._differ(path, "member", "other sources, or another way to package", detail)
+        pairs = {path: maps[1][name] for name, path in maps[0].items() if name in maps[1]}
+        renamed = [(path_a, path_b) for path_a, path_b in pairs.items() if path_a != path_b]
+        if renamed:
+            detail = f"{len(renamed)} members have the version in their names"
+            self._explain(renamed[0][0], "version", f"{detail}; in B this is {renamed[0][1]}")
+        return pairs
+
+    def _container(self, pairs: dict[str, str]) -> None:
+        """Differences in how members are stored, not in what they hold."""
+        left = [self.a.tree.entries[path] for path in pairs]
+        right = [_renamed(self.b.tree.entries[path_b], path_a) for path_a, path_b in pairs.items()]
+        order_a = [e.path for e in sorted(left, key=lambda e: e.index)]
+        order_b = [e.path for e in sorted(right, key=lambda e: e.index)]
+        same_kind = self.a.tree.kind == self.b.tree.kind == "zip"
+        allowed = {item.name for item in self.allowed}
+        if same_kind and order_a != order_b:
+            self._stored("zip-order", allowed, "members stand in another order")
+        rows = list(zip(left, right, strict=True))
+        if same_kind:
+            self._attribute("zip-mtime", allowed, [(e, f) for e, f in rows if e.mtime != f.mtime])
+            raw = [(e, f) for e, f in rows if e.method != f.method or _repacked(e, f, self)]
+            self._attribute("zip-encoding", allowed, raw)
+        self._attribute("zip-mode", allowed, [(e, f) for e, f in rows if e.mode != f.mode])
+        for one, two in rows:
+            if one.link != two.link:
+                self._differ(one.path, "link", "another target", f"{one.link} | {two.link}")
+            elif bool(one.mode & 0o111) != bool(two.mode & 0o111):
+                detail = f"mode {one.mode:o} in A, {two.mode:o} in B"
+                self._differ(one.path, "mode", "a file became executable, or ceased to be", detail)
+        told = self.found or self.explained
+        if same_kind and not told and not self._content_differs(pairs):
+            self._stored("zip-encoding", allowed, "extra fields or comments of the archive")
+
+    def _content_differs(self, pairs: dict[str, str]) -> bool:
+        return any(self.a.digests[p] != self.b.digests[q] for p, q in pairs.items())
+
+    def _attribute(self, name: str, allowed: set[str], rows: list[tuple[Entry, Entry]]) -> None:
+        """One line for all members in which a stored attribute differs."""
+        if not rows:
+            return
+        one, two = rows[0]
+        shown = {
+            "zip-mtime": f"{one.mtime} | {two.mtime}",
+            "zip-mode": f"{one.mode:o} | {two.mode:o}",
+            "zip-encoding": f"method {one.method}, {one.packed} bytes | {two.method}, {two.packed}",
+        }[name]
+        self._stored(name, allowed, f"{len(rows)} members, the first {one.path}: {shown}")
+
+    def _stored(self, name: str, allowed: set[str], detail: str) -> None:
+        if name in allowed:
+            self._explain("", name, detail)
+        else:
+            self._differ("", name, "the archive was written in another way", detail)
+
+    def _records(self) -> None:
+        """Each wheel's RECORD must fit its own members, or `record` could hide a change."""
+        for name, side in (("A", self.a), ("B", self.b)):
+            folder = contents.dist_info(side.tree) if side.tree.kind == "zip" else None
+            if folder is None:
+                continue
+            try:
+                lines = contents.record(side.tree, folder)
+                faults = contents.record_faults(side.tree.entries, lines, side.digests)
+            except ValueError as error:
+                faults = [str(error)]
+            for fault in faults[:20]:
+                cause = "members were changed after RECORD was written"
+                self._differ(f"{folder}RECORD", "record", cause, f"in {name}: {fault}")
+
+    def _member(self, path: str, one: Blob, two: Blob) -> None:
+        both_elf = one.near(0, 4) == two.near(0, 4) == elf.MAGIC
+        try:
+            parts = list(
+                libraries.compare(path, one, two, self.facts, self.allowed)
+                if both_elf
+                else texts.compare(path, one, two, self.facts, self.allowed)
+            )
+        except ValueError as error:
+            self._differ(path, "bytes", "a damaged library", f"it cannot be read: {error}")
+            return
+        if not parts:
+            self._differ(path, "bytes", "unknown", "it differs in a place that nothing names")
+        for part in parts:
+            if isinstance(part, Difference):
+                self.found.append(part)
+            else:
+                self.explained.append(part)
+
+    def _differ(self, path: str, kind: str, cause: str, detail: str) -> None:
+        self.found.append(Difference(path=path, kind=kind, cause=cause, detail=detail))
+
+    def _explain(self, path: str, normaliser: str, detail: str) -> None:
+        self.explained.append(Explained(path=path, normaliser=normaliser, detail=detail))
+
+
+def _renamed(entry: Entry, path: str) -> Entry:
+    import dataclasses
+
+    return entry if entry.path == path else dataclasses.replace(entry, path=path)
+
+
+def _repacked(one: Entry, two: Entry, comparison: _Comparison) -> bool:
+    """Whether the same content was compressed to another size."""
+    same = comparison.a.digests.get(one.path) == comparison.b.digests.get(two.path)
+    return same and one.packed != two.packed
