@@ -54,7 +54,6 @@ def test_bazel_bounds_are_those_that_were_gathered() -> None:
 def test_build_info_is_what_was_gathered() -> None:
     ours = {(r.distribution, r.version, r.platform): r for r in facts.rows(schema.BuildInfo)}
     rows = [row for row in gathered("wheel-build-info") if in_scope(row["version"])]
-    assert len(rows) == len(ours)
     for theirs in rows:
         platform = PLATFORMS[theirs["platform"]]
         row = ours[theirs["package"], theirs["version"], platform]  # type: ignore[index]
