@@ -180,7 +180,10 @@ def test_stubs_are_small_and_name_the_real_distribution() -> None:
     stub = where(schema.Wheel, lambda r: r.stub)
     assert names(changed(schema.Wheel, real, stub=True), "wheels", real, "stub = True")
     assert names(changed(schema.Wheel, stub, stub=False), "wheels", stub, "stub = False")
-    assert names(changed(schema.Wheel, stub, note=""), "wheels", stub, "name the real distribution")
+    unnamed = changed(schema.Wheel, stub, real="", note="")
+    assert names(unnamed, "wheels", stub, "name the real distribution")
+    astray = changed(schema.Wheel, stub, real="tensorflow-macos")
+    assert names(astray, "wheels", stub, "no wheel of tensorflow-macos for it")
     assert names(changed(schema.Wheel, real, pythons=[]), "wheels", real, "no Python")
 
 

@@ -149,13 +149,16 @@ class _Checks:
     def wheels(self) -> Iterator[Problem]:
         """Every release with a wheel has a source archive."""
         sources = {r.version for r in self.rows(schema.Source)}
+        real = {_key(r) for r in self.rows(schema.Wheel) if not r.stub}
         for row in self.rows(schema.Wheel):
             if row.version not in sources:
                 yield self.problem(schema.Wheel, row, "no row in sources.toml for this release")
             if not row.pythons:
                 yield self.problem(schema.Wheel, row, "no Python")
-            if row.stub and not row.note:
+            if row.stub and not row.real and not row.note:
                 yield self.problem(schema.Wheel, row, "a stub has to name the real distribution")
+            if row.real and (row.real, row.version, row.platform) not in real:
+                yield self.problem(schema.Wheel, row, f"no wheel of {row.real} for it")
             if row.stub != (0 < row.size < 100_000):
                 yield self.problem(schema.Wheel, row, f"stub = {row.stub} with {row.size} bytes")
 

@@ -38,6 +38,7 @@ class Wheel(Row, frozen=True):
     tag: str = ""  # platform tag of the wheels, e.g. manylinux2010_x86_64
     size: int = 0  # bytes of the newest Python's wheel
     stub: bool = False  # a small wheel that only depends on another distribution
+    real: str = ""  # of a stub: the distribution that holds TensorFlow
     requires_python: str = ""
 
 

@@ -181,7 +181,7 @@ def _difference(old: schema.Wheel, new: schema.Wheel) -> str:
 
 
 def _kept(old: schema.Wheel) -> dict[str, str]:
-    return {"variant": old.variant, "note": old.note}
+    return {"variant": old.variant, "real": old.real, "note": old.note}
 
 
 def _final(text: str) -> Version | None:
