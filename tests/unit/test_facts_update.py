@@ -136,7 +136,7 @@ def test_a_new_release_becomes_a_row(server: _Index, tmp_path: Path) -> None:
     assert [r for r in rows if r not in (linux, windows)] == list(facts.rows(schema.Wheel))
 
 
-def test_a_late_upload_and_a_yank_change_a_row(server: _Index) -> None:
+def test_a_late_upload_and_a_yank_change_a_row(server: _Index, tmp_path: Path) -> None:
     add(
         server,
         "tensorflow-cpu",
@@ -147,10 +147,21 @@ def test_a_late_upload_and_a_yank_change_a_row(server: _Index) -> None:
         if "-2.18.0-" in file["filename"]:
             file["yanked"] = "broken"
     server.pages["tensorflow-intel"] = msgspec.json.encode(page)
-    late, yank = update(server)
+    late, yank = update(server, "-o", str(tmp_path))
     assert (late["kind"], late["distribution"]) == ("changed", "tensorflow-cpu")
     assert "'3.13', '3.14']" in late["what"]
     assert (yank["kind"], yank["what"]) == ("changed", "yanked: broken")
+    rows = facts.parse("wheels", (tmp_path / "wheels.toml").read_text("utf-8"))
+    (row,) = (
+        r
+        for r in rows
+        if isinstance(r, schema.Wheel)
+        and (r.distribution, r.version) == ("tensorflow-cpu", "2.21.0")
+        if r.platform == "windows-x86_64"
+    )
+    assert sum("yanked: broken" in r.note for r in rows) == 1
+    assert row.pythons[-1] == "3.14"
+    assert row.source.endswith("; variant from the wheel's build_info")
 
 
 def test_what_is_gone_is_kept_and_named(server: _Index, tmp_path: Path) -> None:

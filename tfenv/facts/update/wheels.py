@@ -107,7 +107,7 @@ def merge(
             table[key] = _neighbourly(row, table.values())
             changes.append(Change("new", *key))
         elif what := _difference(table[key], row):
-            table[key] = msgspec.structs.replace(row, **_kept(table[key]))
+            table[key] = msgspec.structs.replace(row, **_kept(table[key], row))
             changes.append(Change("changed", *key, what))
     asked = {row.distribution for row in listed.values()}
     changes += [
@@ -180,8 +180,13 @@ def _difference(old: schema.Wheel, new: schema.Wheel) -> str:
     return "; ".join(parts)
 
 
-def _kept(old: schema.Wheel) -> dict[str, str]:
-    return {"variant": old.variant, "real": old.real, "note": old.note}
+def _kept(old: schema.Wheel, new: schema.Wheel) -> dict[str, str]:
+    """What the index does not list, and where that came from."""
+    _, semicolon, beside = old.source.partition(";")
+    source = new.source + semicolon + beside
+    news = new.note if "yanked" in new.note and "yanked" not in old.note else ""
+    note = "; ".join(part for part in (old.note, news) if part)
+    return {"variant": old.variant, "real": old.real, "note": note, "source": source}
 
 
 def _final(text: str) -> Version | None:
