@@ -64,8 +64,8 @@ class OciTree:
             self._tar.close()
 
     def _manifest(self) -> Any:
-        index = json.loads(self._file("index.json").read(_MAX_JSON))
-        manifests = index["manifests"]
+        with self._file("index.json") as stream:
+            manifests = json.loads(stream.read(_MAX_JSON))["manifests"]
         if len(manifests) != 1:
             raise ValueError(f"it holds {len(manifests)} images, and one is expected")
         found = json.loads(self._json(manifests[0]))
@@ -151,14 +151,17 @@ class OciTree:
         """The wanted members, layer by layer."""
         if wanted(self.entries["config.json"]):
             yield self.entries["config.json"], iter([self._config])
-        for number, layer in enumerate(self._layers):
-            with self._layer(layer) as archive:
-                for member in archive:
-                    if member.isdir():
-                        continue
-                    item = self.entries[_path(number, member)]
-                    if wanted(item):
-                        yield item, _content(archive, member)
+        try:
+            for number, layer in enumerate(self._layers):
+                with self._layer(layer) as archive:
+                    for member in archive:
+                        if member.isdir():
+                            continue
+                        item = self.entries[_path(number, member)]
+                        if wanted(item):
+                            yield item, _content(archive, member)
+        except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:
+            raise refuse(self.path.name, f"the image is damaged: {error}") from error
 
 
 class _Limited:

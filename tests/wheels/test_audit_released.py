@@ -1,0 +1,56 @@
+"""`tfenv audit` on two real releases, nine days and one dependency apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.wheels.wheel_files import CPU_2_6_4, CPU_2_6_5, fetch
+from tfenv.audit.compare import audit, quick
+
+pytestmark = [pytest.mark.tf, pytest.mark.slow]
+
+LIBRARIES = {
+    "tensorflow/libtensorflow_framework.so.2",
+    "tensorflow/lite/python/interpreter_wrapper/_pywrap_tensorflow_interpreter_wrapper.so",
+    "tensorflow/lite/python/optimize/_pywrap_tensorflow_lite_calibration_wrapper.so",
+    "tensorflow/python/_pywrap_tensorflow_internal.so",
+    "tensorflow/python/client/_pywrap_tf_session.so",
+}
+
+
+def test_every_byte_is_explained_but_the_changed_dependency(tmp_path: Path) -> None:
+    result = audit(fetch(CPU_2_6_4, tmp_path), fetch(CPU_2_6_5, tmp_path))
+    assert result.verdict == "different"
+    assert result.normalisers == [
+        "zip-order", "zip-mtime", "version", "git-version", "record", "build-id", "string-move",
+    ]  # fmt: skip
+    where = Counter(item.path for item in result.differences)
+    assert set(where) == {
+        "tensorflow_cpu-2.6.4.dist-info/METADATA",
+        "tensorflow/tools/pip_package/setup.py",
+    }
+    (dependency,) = [d for d in result.differences if d.kind == "metadata"]
+    assert "protobuf (>=3.9.2)' | 'Requires-Dist: protobuf (<3.20,>=3.9.2)" in dependency.detail
+    explained = {e.path for e in result.explained}
+    assert explained >= LIBRARIES
+    moves = [e.path for e in result.explained if e.normaliser == "string-move"]
+    assert len(moves) == 3
+    assert set(moves) < LIBRARIES
+
+
+def test_without_build_id_and_versions_the_libraries_differ(tmp_path: Path) -> None:
+    names = ["zip-order", "zip-mtime", "record"]
+    result = audit(fetch(CPU_2_6_4, tmp_path), fetch(CPU_2_6_5, tmp_path), names)
+    kinds = {d.kind for d in result.differences if d.path in LIBRARIES}
+    assert {d.path for d in result.differences} >= LIBRARIES
+    assert kinds == {"constant", "instruction"}
+
+
+def test_quick_finds_the_same_members_and_says_what_it_trusts(tmp_path: Path) -> None:
+    result = quick(fetch(CPU_2_6_4, tmp_path), fetch(CPU_2_6_5, tmp_path))
+    assert result.trusted == "RECORD"
+    assert {d.path for d in result.differences} > LIBRARIES
+    assert len(result.differences) == 8
