@@ -54,6 +54,7 @@ class Nix:
             # Every download fails at once: what is not in the store cannot be had.
             "http_proxy": "http://127.0.0.1:9",
             "https_proxy": "http://127.0.0.1:9",
+            "no_proxy": "127.0.0.1",
         }
         (self.home / "home").mkdir(parents=True, exist_ok=True)
         done = subprocess.run(

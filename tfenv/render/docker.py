@@ -36,13 +36,20 @@ def files(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
     ]
     if plan.build_requirements:
         found.append(_file("requirements.tools.txt", plan.build_requirements))
+    if plan.suite_requirements:
+        found.append(_file("requirements.suite.txt", plan.suite_requirements))
+        verify = engine.render("docker/verify.sh.j2", context)
+        found.append(_file("verify.sh", verify, executable=True))
     if "build" in purposes:
         found.append(_file("Dockerfile", engine.render("docker/Dockerfile.j2", context), "build"))
         found.append(_file("requirements.build.txt", plan.build_environment(), "build"))
         found.append(_file("build.sh", recipe.script(plan), "build", executable=True))
+        if plan.target.product == "wheel":
+            found.append(_file("expect.build.json", plan.expectation(released=False), "build"))
     if "run" in purposes:
         run = engine.render("docker/Dockerfile.run.j2", context)
         found.append(_file("Dockerfile.run", run, "run"))
+        found.append(_file("expect.json", plan.expectation(released=True), "run"))
     return found
 
 
@@ -76,6 +83,8 @@ def _context(plan: Plan) -> dict[str, Any]:
         "image": _image_reference(image),
         "nvidia": nvidia,
         "packages": packages(plan, system),
+        "runtime_packages": runtime_packages(plan, system),
+        "machine": "aarch64-linux" if plan.target.platform == "linux-aarch64" else "x86_64-linux",
         "python": plan.value("python"),
         "python_source": _download(plan, "cpython"),
         "compiler": _compiler(plan),
@@ -85,6 +94,7 @@ def _context(plan: Plan) -> dict[str, Any]:
         "cuda_minor": plan.cuda_minor if plan.target.cuda else "",
         "source": _download(plan, "tensorflow"),
         "tools": bool(plan.build_requirements),
+        "suite": bool(plan.suite_requirements),
         "apt_mirror": _apt_mirror(plan),
         "pip_mirror": plan.mirrors.get("pip"),
         "epoch": epoch(plan.lock.as_of),
@@ -119,15 +129,26 @@ def packages(plan: Plan, system: schema.BaseOs) -> list[str]:
     elif compiler_major("gcc", version) != compiler_major("gcc", system.gcc):
         found += [f"gcc-{version}", f"g++-{version}"]
     if plan.has("cpython"):
-        found += ["libbz2-dev", "libffi-dev", "liblzma-dev", "libncurses-dev", "libreadline-dev"]
-        found += ["libsqlite3-dev", "libssl-dev", "uuid-dev", "zlib1g-dev"]
-        if system.codename in ("xenial", "bionic"):
-            found[found.index("libncurses-dev")] = "libncurses5-dev"
+        found += _python_libraries(system)
     else:
         found += ["python3", "python3-dev", "python3-venv"]
     if plan.target.cuda:
         found.append("libxml2")  # NVIDIA's runfile loads it
     return sorted(found)
+
+
+def runtime_packages(plan: Plan, system: schema.BaseOs) -> list[str]:
+    """What the finished image needs beside what is copied into it."""
+    python = _python_libraries(system) if plan.has("cpython") else ["python3"]
+    return sorted(["ca-certificates", *python])
+
+
+def _python_libraries(system: schema.BaseOs) -> list[str]:
+    """What python.org's Python is built and run with. The -dev packages stand for the libraries,
+    whose own names change with every release of the distribution."""
+    ncurses = "libncurses5-dev" if system.codename in ("xenial", "bionic") else "libncurses-dev"
+    found = ["libbz2-dev", "libffi-dev", "liblzma-dev", ncurses, "libreadline-dev"]
+    return [*found, "libsqlite3-dev", "libssl-dev", "uuid-dev", "zlib1g-dev"]
 
 
 def _compiler(plan: Plan) -> dict[str, str]:

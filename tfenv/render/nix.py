@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from tfenv import facts
 from tfenv.errors import ConflictError
@@ -37,6 +38,10 @@ def files(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
     if "build" in purposes:
         found.append(_file("requirements.build.txt", plan.build_environment(), "build"))
         found.append(_file("build.sh", recipe.script(plan), "build", executable=True))
+    if "run" in purposes and plan.suite_requirements:
+        found.append(_file("requirements.suite.txt", plan.suite_requirements, "run"))
+        found.append(_file("expect.json", plan.expectation(released=True), "run"))
+        found.append(_file("verify.sh", _verify(plan), "run", executable=True))
     return found
 
 
@@ -47,6 +52,11 @@ def _file(name: str, text: str, purpose: str = "", *, executable: bool = False) 
 def _flake(plan: Plan) -> str:
     context = {"target": plan.target.name, "rev": plan.artifact("nixpkgs").rev}
     return engine.render("nix/flake.nix.j2", context)
+
+
+def _verify(plan: Plan) -> str:
+    context = {"target": plan.target.name, "tools": bool(plan.build_requirements)}
+    return engine.render("nix/verify.sh.j2", context)
 
 
 def _json(value: object) -> str:
@@ -95,6 +105,7 @@ def target_data(plan: Plan) -> dict[str, object]:
         "variables": variables,
         "pipIndex": plan.mirrors.get("pip"),
         "tools": bool(plan.build_requirements),
+        "suite": bool(plan.suite_requirements),
     }
 
 
@@ -108,22 +119,19 @@ def _attributes(release: str, component: str, wanted: str) -> list[str]:
 def flake_lock(plan: Plan) -> str:
     """`flake.lock` as Nix itself would write it, from the locked revision."""
     pin = plan.artifact("nixpkgs")
-    locked = {
-        "lastModified": pin.last_modified,
-        "narHash": pin.nar_hash,
-        "owner": "NixOS",
-        "repo": "nixpkgs",
-        "rev": pin.rev,
-        "type": "github",
-    }
-    original = {"owner": "NixOS", "repo": "nixpkgs", "rev": pin.rev, "type": "github"}
-    return _json(
-        {
-            "nodes": {
-                "nixpkgs": {"flake": False, "locked": locked, "original": original},
-                "root": {"inputs": {"nixpkgs": "nixpkgs"}},
-            },
-            "root": "root",
-            "version": 7,
-        }
-    )
+    return lock_file({"nixpkgs": (pin.rev, pin.nar_hash, pin.last_modified)})
+
+
+def lock_file(inputs: Mapping[str, tuple[str, str, int]]) -> str:
+    """`flake.lock` of a flake whose inputs are nixpkgs revisions, taken as plain source trees.
+
+    Args:
+        inputs: by name: revision, narHash, lastModified in seconds since the epoch.
+    """
+    nodes: dict[str, object] = {}
+    for name, (rev, nar_hash, last_modified) in inputs.items():
+        original = {"owner": "NixOS", "repo": "nixpkgs", "rev": rev, "type": "github"}
+        locked = {"lastModified": last_modified, "narHash": nar_hash, **original}
+        nodes[name] = {"flake": False, "locked": locked, "original": original}
+    nodes["root"] = {"inputs": {name: name for name in inputs}}
+    return _json({"nodes": nodes, "root": "root", "version": 7})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from importlib import resources
 from pathlib import Path
 
 import msgspec
@@ -11,6 +13,7 @@ from tfenv.errors import ConflictError, FileFormatError
 from tfenv.facts.pinned import parse, shipped
 from tfenv.files import sha256_bytes
 from tfenv.lock.model import Artifact, Lock
+from tfenv.render import expect
 from tfenv.render.mirrors import Mirrors
 from tfenv.target import Target
 from tfenv.target import parse as parse_target
@@ -36,6 +39,7 @@ class Plan(msgspec.Struct, frozen=True):
     mirrors: Mirrors
     requirements: str  # text of the Python lock
     build_requirements: str  # text of its build tools; may be empty
+    suite_requirements: str = ""  # text of the suite lock; empty: none was resolved
 
     def value(self, key: str, form: str = "") -> str:
         """A toolchain value, as one format pins it when it must pin otherwise."""
@@ -87,6 +91,20 @@ class Plan(msgspec.Struct, frozen=True):
             lines.append(f"{pin.name}=={pin.version} --hash=sha256:{pin.sha256}")
         return "\n".join(lines) + "\n"
 
+    def expectation(self, *, released: bool) -> str:
+        """`expect.json` for the released wheel, or for one built from this plan."""
+        pins = parse(self.requirements, "requirements")
+        requirement = self.value("distribution")
+        fields = expect.fields(
+            self.target,
+            distribution=re.split(r"[\[=]", requirement)[0],
+            python=self.value("python"),
+            versions={pin.name: pin.version for pin in pins.pins},
+            device="auto",
+            released=released,
+        )
+        return json.dumps(fields, indent=1, sort_keys=True) + "\n"
+
 
 def make(lock: Lock, mirrors: Mirrors, folder: Path | None = None) -> Plan:
     """The plan of a lock.
@@ -115,7 +133,14 @@ def make(lock: Lock, mirrors: Mirrors, folder: Path | None = None) -> Plan:
         build_requirements=_text(python.build_file, python.build_sha256, folder)
         if python.build_file
         else "",
+        suite_requirements=_suite(python.file),
     )
+
+
+def _suite(name: str) -> str:
+    """The suite lock that was resolved beside a shipped Python lock."""
+    path = resources.files("tfenv").joinpath("locks", "suite", name)
+    return path.read_text("utf-8") if shipped(name) and path.is_file() else ""
 
 
 def _text(name: str, sha256: str, folder: Path | None) -> str:

@@ -1,6 +1,7 @@
 # 2.6.5-cuda as a flake. Written by tfenv; do not edit. The values are in target.json.
 #   nix develop path:.                 toolchain in a shell; the first time, run tfenv-python
 #   nix run path:.#build -- SOURCE OUT
+#   nix run path:.#verify -- SUITE     SUITE: tfenv's folder verify/
 {
   description = "TensorFlow toolchain 2.6.5-cuda";
 
@@ -92,6 +93,14 @@
         runScript = "bash";
         profile = builtins.concatStringsSep "\n" (map (name: "export ${name}='${variables.${name}}'") (builtins.attrNames variables));
       };
+
+      inFHS = name: script: {
+        type = "app";
+        program = "${pkgs.writeShellScriptBin "tfenv-${name}" ''
+          export TFENV_FILES=${./.}
+          exec ${fhs}/bin/tfenv-${target.name} ${script} "$@"
+        ''}/bin/tfenv-${name}";
+      };
     in
     {
       packages.${system} = { inherit bazel fhs; default = fhs; };
@@ -101,12 +110,10 @@
         buildInputs = tools;
       });
 
-      apps.${system}.build = {
-        type = "app";
-        program = "${pkgs.writeShellScriptBin "tfenv-build" ''
-          exec ${fhs}/bin/tfenv-${target.name} ${./build.sh} "$@"
-        ''}/bin/tfenv-build";
-      };
+      # Both run in the FHS environment: release binaries and wheels expect its loader and paths.
+      apps.${system} = {
+        build = inFHS "build" ./build.sh;
+      } // (if target.suite then { verify = inFHS "verify" ./verify.sh; } else { });
 
       checks.${system}.bazel = pkgs.runCommand "tfenv-bazel-is-there" { } ''
         test -x ${bazel}/bin/bazel

@@ -94,6 +94,7 @@ let
           buildInputs = buildInputs ++ packages;
           inherit nativeBuildInputs;
           builder = "/bin/bash";
+          outputs = [ "out" ];
         }) "echo built > $out";
     mkShellNoCC = self.mkShell;
     ${if config.hasFHSEnv or (builtins.pathExists ./fhsenv) then "buildFHSEnv" else "buildFHSUserEnv"} =
@@ -104,6 +105,7 @@ let
         { echo '#!/bin/bash'
           for p in ${toString inside}; do echo "PATH=$p/bin:\$PATH"; done
           cat $contentPath
+          echo
           echo 'exec ${runScript} "$@"'
         } > $out/bin/${name}
         chmod +x $out/bin/${name}
@@ -113,7 +115,7 @@ let
     "bash" "binutils" "cacert" "coreutils" "curl" "file" "findutils" "gawk" "git" "glibc" "gnugrep"
     "gnumake" "gnused" "gnutar" "gzip" "jdk" "jdk8" "jdk11" "libxml2" "ncurses" "ncurses5" "openssl"
     "patch" "perl" "rsync" "swig" "unzip" "uv" "which" "xz" "zip" "zlib"
-    "python3" "ruff" "shellcheck" "nix" "buildah"
+    "buildah" "python3" "python312" "shellcheck"
   ])
   // { linuxPackages = { nvidia_x11 = plain "nvidia"; }; }
   // nested;

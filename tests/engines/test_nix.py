@@ -1,0 +1,241 @@
+"""The generated flakes, in real Nix: checked, built, entered; offline, on a stand-in nixpkgs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.engines import nix
+from tests.engines.channel import served
+from tfenv import facts
+from tfenv.facts import schema
+from tfenv.files import sha256_bytes
+from tfenv.lock import store
+from tfenv.render.nix import lock_file
+
+pytestmark = pytest.mark.nix
+
+ROOT = Path(__file__).resolve().parents[2]
+TARGETS = sorted(path.parent.name for path in (ROOT / "environments").glob("*/nix"))
+BAZEL = b"#!/bin/sh\necho a release binary\n"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> nix.Nix:
+    return nix.engine(tmp_path / "nix")
+
+
+def copy(target: str, folder: Path) -> Path:
+    """A committed flake without its lock, which names the real nixpkgs."""
+    shutil.copytree(ROOT / "environments" / target / "nix", folder)
+    (folder / "flake.lock").unlink()
+    return folder
+
+
+def release(target: str) -> str:
+    lock = store.load(ROOT / "environments" / target / "lock.toml")
+    return lock.formats["nix"]["nixpkgs"].value
+
+
+def edit(flake: Path, **changes: object) -> None:
+    """Change values of target.json's bazel."""
+    path = flake / "target.json"
+    data = json.loads(path.read_text("utf-8"))
+    data["bazel"] |= changes
+    path.write_text(json.dumps(data), encoding="utf-8")
+
+
+def on(stub: Path, flake: Path, *arguments: str) -> list[str]:
+    """A command on a flake, with the stand-in as its nixpkgs."""
+    return [
+        *arguments[:1],
+        *(arguments[1:2] if arguments[0] == "flake" else ()),
+        *("--no-write-lock-file", "--override-input", "nixpkgs", f"path:{stub}"),
+        f"path:{flake}",
+        *arguments[2 if arguments[0] == "flake" else 1 :],
+    ]
+
+
+def seeded(engine: nix.Nix, tmp_path: Path, flake: Path) -> None:
+    """Give Nix a Bazel of our own as the fixed output that the flake asks for."""
+    file = tmp_path / "bazel-file"
+    file.write_bytes(BAZEL)
+    edit(flake, sha256=sha256_bytes(BAZEL))
+    version = json.loads((flake / "target.json").read_text("utf-8"))["bazel"]["version"]
+    engine.seed(file, f"bazel-{version}")
+
+
+def test_there_are_flakes() -> None:
+    assert {"2.6.5-cpu", "2.6.5-cuda"} <= set(TARGETS)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_flake_is_checked_entered_and_run(target: str, engine: nix.Nix, tmp_path: Path) -> None:
+    stub = nix.stub(tmp_path / "stub", release(target))
+    flake = copy(target, tmp_path / "flake")
+    seeded(engine, tmp_path, flake)
+
+    engine.run(*on(stub, flake, "flake", "check"))
+    show = json.loads(engine.run(*on(stub, flake, "flake", "show", "--json")).stdout)
+    (system,) = show["devShells"]
+    assert set(show) == {"apps", "checks", "devShells", "packages"}
+    assert {"bazel", "default", "fhs"} <= show["packages"][system].keys()
+    assert {"build", "verify"} <= show["apps"][system].keys()
+
+    says = engine.run(
+        *on(stub, flake, "develop"), "-c", "sh", "-c", "python3; gcc || clang; bazel; env"
+    ).stdout.splitlines()
+    table = store.load(ROOT / "environments" / target / "lock.toml").formats["nix"]
+    assert says[0] == f"python3 {table['python'].value}"
+    assert says[1].endswith(f" {table['compiler'].value}")
+    assert says[2] == "a release binary"
+    variables = dict(line.split("=", 1) for line in says[3:] if "=" in line)
+    assert variables["TFENV_TARGET"] == target
+    cuda_is_there(variables, table)
+
+
+def cuda_is_there(variables: Mapping[str, str], table: Mapping[str, object]) -> None:
+    assert ("cuda" in table) == (variables["TF_NEED_CUDA"] == "1")
+    assert "/usr/lib" not in variables.get("LD_LIBRARY_PATH", "")
+    if "cuda" in table:
+        assert Path(variables["CUDA_TOOLKIT_PATH"], "bin", "nvcc").exists()
+        assert Path(variables["CUDNN_INSTALL_PATH"], "bin", "cudnn").exists()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_locked_input_is_what_the_lock_says(target: str) -> None:
+    """flake.lock names the revision and narHash of the lock, and Nix would write nothing else."""
+    folder = ROOT / "environments" / target
+    lock = json.loads((folder / "nix" / "flake.lock").read_text("utf-8"))
+    (pin,) = [a for a in store.load(folder / "lock.toml").artifact if a.kind == "nixpkgs"]
+    for node in (n for n in lock["nodes"].values() if "locked" in n):
+        assert node["locked"]["rev"] == pin.rev
+        assert node["locked"]["narHash"] == pin.nar_hash
+        assert pin.rev in (folder / "nix" / "flake.nix").read_text("utf-8")
+
+
+def test_offline_nothing_is_fetched(engine: nix.Nix, tmp_path: Path) -> None:
+    """Without the seed there is no Bazel and no network: the build fails and says what it wanted."""
+    stub = nix.stub(tmp_path / "stub", release("2.6.5-cuda"))
+    flake = copy("2.6.5-cuda", tmp_path / "flake")
+    done = engine.run(*on(stub, flake, "flake", "check"), check=False)
+    assert done.returncode != 0
+    assert "bazel-3.7.2-linux-x86_64" in done.stderr
+
+
+def test_wrong_bazel_is_refused(engine: nix.Nix, tmp_path: Path) -> None:
+    """A server that hands out something else than the locked file."""
+    stub = nix.stub(tmp_path / "stub", release("2.6.5-cuda"))
+    flake = copy("2.6.5-cuda", tmp_path / "flake")
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    (mirror / "bazel").write_bytes(BAZEL)
+    with served(mirror) as address:
+        edit(flake, urls=[f"{address}/bazel"])
+        wrong = engine.run(*on(stub, flake, "flake", "check"), check=False)
+        assert wrong.returncode != 0
+        assert "hash mismatch in fixed-output derivation" in wrong.stderr
+
+        edit(flake, sha256=sha256_bytes(BAZEL))
+        engine.run(*on(stub, flake, "flake", "check"))
+
+
+@pytest.mark.parametrize(("missing", "what"), [("python37", "python"), ("gcc7", "compiler")])
+def test_missing_attribute_is_named(
+    engine: nix.Nix, tmp_path: Path, missing: str, what: str
+) -> None:
+    stub = nix.stub(tmp_path / "stub", release("2.6.5-cuda"), without=missing)
+    flake = copy("2.6.5-cuda", tmp_path / "flake")
+    seeded(engine, tmp_path, flake)
+    done = engine.run(*on(stub, flake, "develop"), "-c", "true", check=False)
+    assert done.returncode != 0
+    assert f"tfenv 2.6.5-cuda: nixpkgs 21.11 has no {what} (tried {missing})" in done.stderr
+
+
+def test_flakes_parse(engine: nix.Nix) -> None:
+    for path in [*(ROOT / "environments").glob("*/nix/flake.nix"), ROOT / "flake.nix"]:
+        engine.program("nix-instantiate", "--parse", path)
+
+
+@pytest.mark.optional
+@pytest.mark.skipif("TFENV_NIXPKGS" not in os.environ, reason="TFENV_NIXPKGS points at no nixpkgs")
+def test_real_nixpkgs_evaluates(engine: nix.Nix, tmp_path: Path) -> None:
+    """The shells of all targets of the release that the tree is of."""
+    tree = Path(os.environ["TFENV_NIXPKGS"])
+    of = (tree / ".version").read_text("utf-8").strip()
+    same = [target for target in TARGETS if release(target) == of]
+    if not same:
+        pytest.skip(f"no committed target uses nixpkgs {of}")
+    for target in same:
+        flake = copy(target, tmp_path / target)
+        attribute = "devShells.x86_64-linux.default.drvPath"
+        command = on(tree, flake, "eval")
+        done = engine.run(*command[:-1], f"path:{flake}#{attribute}", "--raw")
+        assert done.stdout.endswith(".drv")
+
+
+def root_inputs() -> dict[str, schema.NixpkgsPin]:
+    """The inputs that the root flake has to have: one per release that a target may need."""
+    releases = {row.release for row in facts.rows(schema.NixChoice)}
+    pins = [r for r in facts.rows(schema.NixpkgsPin) if r.preferred and r.release in releases]
+    return {f"nixpkgs-{pin.release.replace('.', '_')}": pin for pin in pins}
+
+
+def test_root_flake_locks_what_the_facts_say() -> None:
+    inputs = root_inputs()
+    expected = lock_file({n: (p.rev, p.nar_hash, p.last_modified) for n, p in inputs.items()})
+    assert (ROOT / "flake.lock").read_text("utf-8") == expected
+    text = (ROOT / "flake.nix").read_text("utf-8")
+    for name, pin in inputs.items():
+        assert f'{name} = {{ url = "github:NixOS/nixpkgs/{pin.rev}"; flake = false; }};' in text
+
+
+@pytest.fixture
+def root_flake(tmp_path: Path) -> tuple[Path, list[str]]:
+    """A copy of the root flake and of the flakes it reads, and the stand-ins for its inputs."""
+    flake = tmp_path / "root"
+    shutil.copytree(
+        ROOT / "environments", flake / "environments", ignore=shutil.ignore_patterns("docker")
+    )
+    shutil.copyfile(ROOT / "flake.nix", flake / "flake.nix")
+    options = ["--no-write-lock-file"]
+    for name, pin in root_inputs().items():
+        stub = nix.stub(tmp_path / name, pin.release)
+        options += ["--override-input", name, f"path:{stub}"]
+    return flake, options
+
+
+def test_root_flake_shows_every_target(engine: nix.Nix, root_flake: tuple[Path, list[str]]) -> None:
+    flake, options = root_flake
+    show = json.loads(engine.run("flake", "show", "--json", *options, f"path:{flake}").stdout)
+    found = {name for shells in show["devShells"].values() for name in shells}
+    assert found == {"default", *(f"tf-{target.replace('.', '_')}" for target in TARGETS)}
+
+
+def test_root_flake_is_entered(engine: nix.Nix, root_flake: tuple[Path, list[str]]) -> None:
+    flake, options = root_flake
+    says = engine.run("develop", *options, f"path:{flake}", "-c", "shellcheck").stdout
+    assert says == "shellcheck 1\n"
+    file = flake.parent / "bazel-file"
+    file.write_bytes(BAZEL)
+    edit(flake / "environments" / "2.6.5-cuda" / "nix", sha256=sha256_bytes(BAZEL))
+    engine.seed(file, "bazel-3.7.2")
+    shell = f"path:{flake}#tf-2_6_5-cuda"
+    says = engine.run("develop", *options, shell, "-c", "sh", "-c", "nvcc; bazel").stdout
+    assert says == "nvcc 11.2.1\na release binary\n"
+
+
+def test_apps_say_what_they_need(engine: nix.Nix, tmp_path: Path) -> None:
+    """`nix run .#verify` really starts, in the FHS environment, and asks for the suite."""
+    stub = nix.stub(tmp_path / "stub", release("2.6.5-cpu"))
+    flake = copy("2.6.5-cpu", tmp_path / "flake")
+    seeded(engine, tmp_path, flake)
+    command = on(stub, flake, "run")
+    done = engine.run(*command[:-1], f"path:{flake}#verify", "--", "/nowhere", check=False)
+    assert done.returncode == 6
+    assert "error: the verification suite is not there" in done.stderr
