@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from tfenv.lock.make import make
+from tfenv.lock.make import PythonFiles, make
 from tfenv.lock.model import Artifact, Lock, PythonLock, Value
 from tfenv.lock.store import dumps, load, loads, shipped
 from tfenv.target import Target
@@ -14,6 +14,7 @@ from tfenv.toolchain import Choices, choose
 __all__ = [
     "Artifact",
     "Lock",
+    "PythonFiles",
     "PythonLock",
     "Value",
     "dumps",

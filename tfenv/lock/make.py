@@ -19,20 +19,49 @@ from tfenv.toolchain.model import Chosen, Toolchain
 UNPINNED = "no source that the facts were read from states its hash"
 
 
-def make(toolchain: Toolchain) -> Lock:
-    """Everything that is downloaded for a toolchain."""
+class PythonFiles(msgspec.Struct, frozen=True):
+    """The two files of a Python lock."""
+
+    file: str
+    text: str
+    build_text: str = ""
+
+    @property
+    def build_file(self) -> str:
+        """The name of the build tools' file, or an empty string."""
+        return self.file.removesuffix(".txt") + ".build.txt" if self.build_text else ""
+
+
+def shipped_files(toolchain: Toolchain) -> PythonFiles | None:
+    """The shipped Python lock of a toolchain."""
+    found = lookup.python_lock(toolchain.target, toolchain.get("python"))
+    if found is None:
+        return None
+    file = found[0]
+    build = shipped(file.removesuffix(".txt") + ".build.txt")
+    return PythonFiles(file, shipped(file) or "", build or "")
+
+
+def make(toolchain: Toolchain, files: PythonFiles | None = None) -> Lock:
+    """Everything that is downloaded for a toolchain.
+
+    Args:
+        toolchain: what was chosen.
+        files: the Python lock; the shipped one when absent.
+    """
     target = toolchain.target
-    found = lookup.python_lock(target, toolchain.get("python"))
+    files = files or shipped_files(toolchain)
+    pinned = parse(files.text, files.file) if files else None
     artifacts = [_source(target), *_bazel(toolchain), *_cuda(toolchain), *_images(toolchain)]
     artifacts += [*_cpython(toolchain), *_nixpkgs(toolchain)]
-    if found is not None:
-        artifacts += [_sdist(pin, found[0]) for pin in found[1].sdists]
+    if files is not None and pinned is not None:
+        artifacts += [_sdist(pin, files.file) for pin in pinned.sdists]
     return Lock(
         format=FORMAT,
         target=target.name,
-        as_of=found[1].header.get("as-of", "") if found else _released(target),
+        as_of=pinned.header.get("as-of", "") if pinned else _released(target),
         toolchain={key: _value(chosen) for key, chosen in toolchain.values.items()},
-        python=_python(found[0]) if found else None,
+        python=_python(files) if files else None,
         artifact=artifacts,
         formats=pins.format_pins(toolchain),
     )
@@ -47,23 +76,14 @@ def _released(target: Target) -> str:
     return row.date if row else ""
 
 
-def _python(file: str) -> PythonLock:
-    build_file = file.removesuffix(".txt") + ".build.txt"
-    text, build = shipped(file), shipped(build_file)
-    assert text is not None
+def _python(files: PythonFiles) -> PythonLock:
+    build = files.build_text
     return PythonLock(
-        file=file,
-        sha256=sha256_bytes(text.encode()),
-        build_file=build_file if build else "",
+        file=files.file,
+        sha256=sha256_bytes(files.text.encode()),
+        build_file=files.build_file,
         build_sha256=sha256_bytes(build.encode()) if build else "",
     )
-
-
-def build_pins(file: str) -> tuple[Pinned, ...]:
-    """What builds the source distributions of a Python lock."""
-    name = file.removesuffix(".txt") + ".build.txt"
-    text = shipped(name)
-    return parse(text, name).pins if text else ()
 
 
 def _source(target: Target) -> Artifact:

@@ -7,6 +7,7 @@ source distributions to learn what builds them.
 from __future__ import annotations
 
 import io
+import os
 import re
 import subprocess
 import tarfile
@@ -95,15 +96,29 @@ def _compile(request: Request, folder: Path) -> str:
         command += ["--exclude-newer-package", f"{package}={date}"]
     if request.interpreter:
         command += ["--python", request.interpreter]
-    if request.index:
-        command += ["--default-index", request.index]
     command += ["--output-file", str(out), str(wanted)]
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False
+        command,
+        cwd=folder,
+        env=_environment(request),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
     )
     if done.returncode:
         raise _failure(request, done.stderr)
     return out.read_text("utf-8")
+
+
+def _environment(request: Request) -> dict[str, str]:
+    """uv's environment. An index may hold a password: it never becomes an argument."""
+    found = dict(os.environ)
+    for name in ("UV_CONSTRAINT", "UV_OVERRIDE", "UV_EXCLUDE_NEWER", "UV_PYTHON", "VIRTUAL_ENV"):
+        found.pop(name, None)
+    if request.index:
+        found["UV_DEFAULT_INDEX"] = request.index
+    return found
 
 
 def _failure(request: Request, stderr: str) -> ConflictError | DownloadError:

@@ -13,8 +13,15 @@ from tfenv.toolchain.model import Choices, Chosen, Rejected, Toolchain
 __all__ = ["Choices", "Chosen", "Rejected", "Toolchain", "choose"]
 
 
-def choose(target: Target, choices: Choices | None = None) -> Toolchain:
+def choose(
+    target: Target, choices: Choices | None = None, resolved: python.Resolved | None = None
+) -> Toolchain:
     """Choose every value of a target's toolchain.
+
+    Args:
+        target: what is wanted.
+        choices: what the user narrows.
+        resolved: a Python lock to take instead of the shipped one.
 
     Raises:
         ConflictError: a choice breaks a rule; the message names rule, source and what works.
@@ -22,7 +29,7 @@ def choose(target: Target, choices: Choices | None = None) -> Toolchain:
     choices = choices or Choices()
     values: dict[str, Chosen] = {"python": python.python(target, choices)}
     values |= _distribution(target)
-    values |= python.packages(target, choices, values["python"].value)
+    values |= python.packages(target, choices, values["python"].value, resolved)
     values |= buildtool.build_tool(target, choices)
     values |= base.base_and_compiler(target, choices)
     if target.cuda:

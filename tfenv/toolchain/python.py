@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from tfenv.errors import ConflictError
+from tfenv.facts.pinned import PythonPins
 from tfenv.target import Target, version_key
 from tfenv.toolchain import lookup
 from tfenv.toolchain.model import Choices, Chosen, Rejected, matches
+
+# A Python lock by its file's name.
+Resolved = tuple[str, PythonPins]
 
 # Packages whose drift breaks TensorFlow, and which people ask about by name.
 PACKAGES = ("numpy", "protobuf", "keras", "h5py", "tensorboard", "setuptools")
@@ -67,9 +71,11 @@ def _others(values: list[str], taken: str, reason: str, source: str) -> tuple[Re
     return tuple(Rejected(v, reason, source) for v in values if v != taken)
 
 
-def packages(target: Target, choices: Choices, python_version: str) -> dict[str, Chosen]:
+def packages(
+    target: Target, choices: Choices, python_version: str, resolved: Resolved | None
+) -> dict[str, Chosen]:
     """The versions of the packages that matter, as the Python lock pins them."""
-    found = lookup.python_lock(target, python_version)
+    found = resolved or lookup.python_lock(target, python_version)
     if found is None:
         return {"numpy": _unlocked(target, choices, python_version)}
     file, lock = found

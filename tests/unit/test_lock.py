@@ -1,0 +1,130 @@
+"""Locks: one hash per artifact, TOML in and out, and what ships is what the facts give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tfenv import lock
+from tfenv.errors import FileFormatError
+from tfenv.facts import pinned
+from tfenv.lock import pins, sizes
+from tfenv.lock.model import Lock
+from tfenv.target import parse
+from tfenv.toolchain import Choices, choose
+
+HEADLINES = ["1.15.5-cpu", "1.15.5-cuda", "2.6.5-cpu", "2.6.5-cuda", "2.21.0-cpu", "2.21.0-cuda"]
+
+
+def made(name: str, **choices: str) -> Lock:
+    return lock.for_target(parse(name), Choices(**choices))
+
+
+@pytest.mark.parametrize("name", HEADLINES)
+def test_the_shipped_lock_is_what_the_facts_give(name: str) -> None:
+    shipped = lock.shipped(name)
+    assert shipped == made(name), f"run `tfenv lock {name} --update`"
+
+
+@pytest.mark.parametrize("name", HEADLINES)
+def test_a_lock_survives_toml(name: str) -> None:
+    locked = made(name)
+    text = lock.dumps(locked)
+    assert lock.loads(text, "x") == locked
+    assert lock.dumps(lock.loads(text, "x")) == text
+
+
+@pytest.mark.parametrize("name", HEADLINES)
+def test_every_artifact_is_pinned_or_says_why_not(name: str) -> None:
+    for artifact in made(name).artifact:
+        marks = [artifact.sha256, artifact.digest, artifact.nar_hash, artifact.unpinned]
+        assert sum(bool(mark) for mark in marks) == 1, artifact.name
+        assert artifact.source, artifact.name
+        assert artifact.urls or artifact.kind == "sdist" or artifact.unpinned, artifact.name
+
+
+def test_the_headline_lock_holds_the_documented_files() -> None:
+    found = {a.name: a for a in made("2.6.5-cuda").artifact}
+    assert found["cuda"].version == "11.3.1"
+    assert found["cuda"].urls[0].endswith("cuda_11.3.1_465.19.01_linux.run")
+    assert found["cudnn"].version == "8.2.1.32"
+    assert found["bazel"].version == found["bazel-installer"].version == "3.7.2"
+    assert found["ubuntu:18.04"].digest.startswith("sha256:152dc042")
+    assert found["nixpkgs"].version == "21.11"
+    assert {n for n, a in found.items() if a.kind == "sdist"} == {"clang", "termcolor", "wrapt"}
+    assert found["tensorflow"].sha256.startswith("305da428")
+
+
+def test_what_a_format_pins_otherwise_has_its_reason() -> None:
+    table = made("2.6.5-cuda").formats
+    assert table["nix"]["cuda"].value == "11.2.1"
+    assert table["nix"]["cudnn"].value == "8.1.1"
+    assert "nixpkgs 21.11" in table["nix"]["cuda"].reason
+    assert table["docker"]["python"].value == "3.7.17"
+    for name in table:
+        assert all(value.reason and value.source for value in table[name].values()), name
+
+
+def test_source_distributions_have_locked_build_tools() -> None:
+    python = made("2.6.5-cpu").python
+    assert python is not None
+    text = pinned.shipped(python.build_file)
+    assert text is not None
+    assert {pin.name for pin in pinned.parse(text, "x").pins} >= {"setuptools", "wheel"}
+
+
+def test_the_known_size_counts_the_python_files() -> None:
+    locked = made("2.6.5-cuda")
+    assert sizes.known_bytes(locked) > 400_000_000
+    assert "cuda 11.3.1" in sizes.unknown(locked)
+
+
+def test_a_chosen_cuda_has_its_own_files() -> None:
+    found = {a.name: a.version for a in made("2.6.5-cuda", cuda="11.2").artifact}
+    assert found["cuda"].startswith("11.2.")
+    assert found["cudnn"].startswith("8.1.")
+
+
+def test_nvidia_image_where_it_is_alive_else_the_distribution() -> None:
+    chain = choose(parse("2.6.5-cuda"), Choices(base="nvidia"))
+    row = pins.image(chain)
+    assert row is not None
+    assert not row.gone
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("format = 1", "format 2"),
+        ('sha256 = "305da42845ac584a42494e521c92a88ce92ee47d93022d4c0bb45180b5c19a8c"', "hash"),
+    ],
+)
+def test_a_damaged_lock_is_refused(change: str, message: str) -> None:
+    text = lock.dumps(made("2.6.5-cpu"))
+    assert change in text
+    new = "format = 2" if change.startswith("format") else ""
+    with pytest.raises(FileFormatError) as caught:
+        lock.loads(text.replace(change, new), "x.toml")
+    assert message in f"{caught.value.what} {caught.value.why}"
+
+
+@pytest.mark.parametrize("text", ["", "= 1", "format = 1", "format = 1\ntarget = 3\n"])
+def test_what_is_no_lock_is_refused(text: str) -> None:
+    with pytest.raises(FileFormatError):
+        lock.loads(text, "x.toml")
+
+
+def test_a_missing_lock_file(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError) as caught:
+        lock.load(tmp_path / "none.toml")
+    assert caught.value.exit_code == 2
+
+
+def test_an_artifact_with_two_hashes_is_refused() -> None:
+    locked = made("2.6.5-cpu")
+    twice = msgspec.structs.replace(locked.artifact[0], unpinned="and yet")
+    bad = msgspec.structs.replace(locked, artifact=[twice])
+    with pytest.raises(FileFormatError):
+        lock.loads(lock.dumps(bad), "x.toml")

@@ -1,0 +1,197 @@
+"""The rules: what is chosen, why, and what is refused with a way out."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfenv import facts, toolchain
+from tfenv.errors import ConflictError, UnsafeValueError
+from tfenv.facts import schema
+from tfenv.target import parse
+from tfenv.toolchain import Choices, Toolchain, gpu, lookup
+from tfenv.toolchain.base import certainly_within, compiler_major
+
+
+def choose(name: str, **choices: str) -> Toolchain:
+    return toolchain.choose(parse(name), Choices(**choices))
+
+
+def refused(name: str, **choices: str) -> ConflictError:
+    with pytest.raises(ConflictError) as caught:
+        choose(name, **choices)
+    assert caught.value.exit_code == 3
+    return caught.value
+
+
+def test_the_headline_target() -> None:
+    chain = choose("2.6.5-cuda")
+    values = {key: chosen.value for key, chosen in chain.values.items()}
+    assert values["python"] == "3.7"
+    assert values["numpy"] == "1.19.5"
+    assert values["protobuf"] == "3.19.4"
+    assert values["keras"] == "2.6.0"
+    assert values["compiler"] == "GCC 7.5"
+    assert values["bazel"] == "3.7.2"
+    assert values["cuda"] == "11.3.1"
+    assert values["cudnn"] == "8.2.1.32"
+    assert values["base"] == "ubuntu:18.04"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["1.15.5-cpu", "1.15.5-cuda", "2.6.5-cpu", "2.6.5-cuda", "2.21.0-cpu", "2.21.0-cuda"],
+)
+def test_every_value_has_a_reason_and_a_source(name: str) -> None:
+    for key, chosen in choose(name).values.items():
+        assert chosen.value, key
+        assert len(chosen.reason) > 10, key
+        assert chosen.source, key
+
+
+def test_the_tested_cuda_can_be_chosen() -> None:
+    chain = choose("2.6.5-cuda", cuda="11.2")
+    assert chain.get("cuda").startswith("11.2.")
+    assert chain.get("cudnn").startswith("8.1.")
+    assert chain.values["cuda"].rule == "user"
+
+
+def test_cuda_that_cannot_compile_for_the_card_is_refused() -> None:
+    error = refused("2.6.5-cuda", cuda="11.0", gpu="8.6")
+    text = f"{error.what} {error.why} {error.fix}"
+    assert "sm_86" in text
+    assert "CUDA 11.1" in text
+    assert "spack" in text  # the source
+    assert "11.3" in error.fix
+
+
+def test_a_card_may_be_given_by_name() -> None:
+    assert choose("2.6.5-cuda", gpu="rtx3090").get("capabilities") == "8.6"
+    assert choose("2.6.5-cuda", gpu="RTX 3090").get("capabilities") == "8.6"
+
+
+def test_a_card_too_new_for_any_cuda_of_the_release() -> None:
+    error = refused("2.6.5-cuda", gpu="rtx5090")
+    assert "sm_120" in error.what
+    assert "PTX" in error.fix
+    assert "container" in error.fix
+
+
+def test_a_card_too_old_for_the_cuda() -> None:
+    assert "sm_50" in refused("2.21.0-cuda", gpu="3.5").why
+
+
+def test_an_unknown_card() -> None:
+    assert "--gpu 8.6" in refused("2.6.5-cuda", gpu="voodoo2").fix
+
+
+def test_python_outside_the_release_names_the_nearest() -> None:
+    assert refused("2.6.5-cuda", python="3.11").fix == "--python 3.9"
+    assert refused("2.6.5-cuda", python="2.7").fix.startswith("--python 3.")
+
+
+def test_a_supported_python_is_taken() -> None:
+    assert choose("2.6.5-cuda", python="3.9").get("python") == "3.9"
+    assert choose("2.6.5-cuda", python="3.8.18").get("python") == "3.8"
+
+
+def test_bazel_bounds_hold() -> None:
+    assert "3.7.2" in refused("2.6.5-cpu", bazel="3.1.0").fix
+    assert "0.26.1" in refused("1.15.5-cpu", bazel="0.29.1").why
+    assert choose("1.15.5-cpu", bazel="0.25.2").get("bazel") == "0.25.2"
+
+
+def test_a_bazel_without_known_files_is_refused() -> None:
+    assert "no file" in refused("2.6.5-cpu", bazel="3.99.0").what
+
+
+@pytest.mark.parametrize("via", ["bazelisk", "installer", "binary"])
+def test_the_ways_to_get_bazel(via: str) -> None:
+    assert choose("2.6.5-cuda", bazel_via=via).get("bazel-via") == via
+
+
+def test_a_way_that_this_bazel_does_not_come_by() -> None:
+    error = refused("2.10.1-cpu", bazel_via="installer")
+    assert "installer" in error.what
+    assert "binary" in error.fix or "bazelisk" in error.fix
+
+
+def test_a_compiler_that_breaks_the_build_is_refused() -> None:
+    error = refused("2.6.5-cpu", compiler="gcc-13")
+    assert "GCC 13" in error.what
+    assert "gcc-7" in error.fix
+
+
+def test_a_host_compiler_too_new_for_cuda_is_refused() -> None:
+    error = refused("2.6.5-cuda", compiler="gcc-12", cuda="11.2")
+    assert "GCC 12" in error.what or "GCC 11" in error.what
+    assert "gcc-10" in error.fix
+
+
+def test_cuda_options_need_the_cuda_variant() -> None:
+    assert "2.6.5-cuda" in refused("2.6.5-cpu", cuda="11.2").fix
+
+
+def test_cuda_that_nobody_reports() -> None:
+    error = refused("2.6.5-cuda", cuda="12.1")
+    assert "11.2" in error.fix
+    assert "11.3" in error.fix
+
+
+def test_an_unlocked_numpy_sends_to_lock() -> None:
+    error = refused("2.6.5-cuda", numpy="1.18.5")
+    assert "tfenv lock 2.6.5-cuda" in error.fix
+
+
+@pytest.mark.parametrize("value", ["3.7; rm -rf /", "$(id)", "3.7\n", "`x`", "a" * 65, "-3"])
+def test_values_that_could_mean_something_else_are_refused(value: str) -> None:
+    with pytest.raises(UnsafeValueError) as caught:
+        Choices(python=value)
+    assert caught.value.exit_code == 2
+
+
+def test_the_distribution_follows_the_release() -> None:
+    wanted = {
+        "1.15.5-cpu": "tensorflow==1.15.5",
+        "1.15.5-cuda": "tensorflow-gpu==1.15.5",
+        "2.0.4-cuda": "tensorflow-gpu==2.0.4",
+        "2.6.5-cuda": "tensorflow==2.6.5",
+        "2.6.5-cpu": "tensorflow-cpu==2.6.5",
+        "2.21.0-cuda": "tensorflow[and-cuda]==2.21.0",
+        "2.6.0-cuda-windows": "tensorflow-gpu==2.6.0",
+    }
+    assert {name: lookup.requirement(parse(name)) for name in wanted} == wanted
+
+
+def test_compute_capabilities_by_number() -> None:
+    for text in ("8.6", "sm_86", "86", "compute_86"):
+        assert gpu.capability(text)[0] == "8.6"
+    assert gpu.capability("12.0")[0] == "12.0"
+    assert gpu.capability("sm_120")[0] == "12.0"
+
+
+def test_a_compiler_package_is_named_by_its_major() -> None:
+    assert compiler_major("gcc", "4.8.5") == "4.8"
+    assert compiler_major("gcc", "7.5") == "7"
+    assert compiler_major("clang", "18.1.8") == "18"
+
+
+def test_a_major_alone_is_refused_only_when_all_of_it_is() -> None:
+    assert certainly_within("13", ">=13")
+    assert not certainly_within("9", "<=9.3.0")
+    assert certainly_within("8", "<=9.3.0")
+
+
+def test_no_row_of_the_facts_makes_a_default_toolchain_conflict() -> None:
+    """The defaults of every release keep every rule; what cannot be chosen would be here."""
+    from tfenv.target import catalogue
+
+    for name, target in catalogue().items():
+        if target.product == "wheel" and target.platform == "linux-x86_64":
+            try:
+                toolchain.choose(target)
+            except ConflictError as error:
+                pytest.fail(f"{name}: {error.what}; {error.why}")
+
+
+def test_a_preference_needs_a_reason() -> None:
+    assert all(row.reason and row.source for row in facts.rows(schema.Preference))
