@@ -1,0 +1,1 @@
+"""Why did it fail, and what now: `explain` reads logs, `doctor` looks at machines."""
