@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tfenv.cli import _output
+
 
 @click.command("audit")
 @click.argument("a", type=click.Path(path_type=Path))
@@ -28,9 +30,7 @@ def command(
 
         files.write_text(html, show.as_html(result))
     if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.encode(result).decode())
+        _output.json(result)
     else:
         click.echo(show.as_text(result))
     if result.verdict == "different":

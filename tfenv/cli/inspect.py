@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tfenv.cli import _output
+
 if TYPE_CHECKING:
     from tfenv.wheel.inspect import Inspection
 
@@ -22,9 +24,7 @@ def command(wheel: Path, as_json: bool) -> None:
 
     result = inspect(wheel)
     if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.encode(result).decode())
+        _output.json(result)
     else:
         click.echo(_text(result))
     if not result.ok:

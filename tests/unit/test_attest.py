@@ -1,0 +1,248 @@
+"""SBOM and provenance: right by the standards' own tools, and one flipped byte is noticed."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tests.wheel_maker import make_wheel
+from tfenv.audit import attest, dsse, sbom
+from tfenv.audit.provenance import Run
+from tfenv.cli.attest import command
+from tfenv.errors import BadWheelError, FileFormatError, MissingExtraError
+from tfenv.lock.model import Artifact, Lock, PythonLock, Value
+
+serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
+
+LOCK = Lock(
+    format=1,
+    target="2.6.5-cpu",
+    as_of="2022-06-01",
+    toolchain={"bazel": Value(value="3.7.2", reason="r", source="s")},
+    artifact=[
+        Artifact(
+            name="tensorflow",
+            kind="source",
+            version="2.6.5",
+            urls=["https://example.org/v2.6.5.tar.gz"],
+            source="s",
+            sha256="ab" * 32,
+        ),
+        Artifact(name="ubuntu", kind="image", version="18.04", urls=[], source="s", digest="sha256:" + "cd" * 32),
+        Artifact(
+            name="nixpkgs",
+            kind="nixpkgs",
+            version="21.11",
+            urls=["https://example.org/nixpkgs"],
+            source="s",
+            nar_hash="sha256-" + base64.b64encode(b"n" * 32).decode(),
+            rev="e" * 40,
+        ),
+        Artifact(name="cudnn", kind="cudnn", version="7.0", urls=[], source="s", unpinned="behind a login"),
+    ],
+)  # fmt: skip
+
+
+def keys(folder: Path, kind: str = "ed25519") -> tuple[Path, Path]:
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+
+    key = (
+        ed25519.Ed25519PrivateKey.generate()
+        if kind == "ed25519"
+        else ec.generate_private_key(ec.SECP256R1())
+    )
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(
+        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    public = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "key.pem").write_bytes(private)
+    (folder / "key.pub").write_bytes(public)
+    return folder / "key.pem", folder / "key.pub"
+
+
+@pytest.fixture
+def attested(tmp_path: Path) -> tuple[Path, Path, attest.Paths]:
+    """A wheel, the public key, and its documents."""
+    wheel = make_wheel(tmp_path, {"a.py": b"x = 1\n"}, version="2.6.5")
+    private, public = keys(tmp_path)
+    run = Run(id="20261130-1", engine="docker", started="2026-11-30T10:00:00Z")
+    return wheel, public, attest.write(wheel, LOCK, run, private)
+
+
+@pytest.mark.parametrize("kind", ["ed25519", "ecdsa"])
+def test_what_was_written_verifies(tmp_path: Path, kind: str) -> None:
+    wheel = make_wheel(tmp_path, {})
+    private, public = keys(tmp_path, kind)
+    attest.write(wheel, LOCK, Run(), private)
+    assert attest.verify(wheel, [public]) == []
+
+
+@pytest.mark.parametrize("victim", ["wheel", "sbom", "provenance"])
+def test_one_flipped_byte_anywhere_is_noticed(
+    attested: tuple[Path, Path, attest.Paths], victim: str
+) -> None:
+    wheel, public, where = attested
+    path = {"wheel": wheel, "sbom": where.sbom, "provenance": where.provenance}[victim]
+    data = path.read_bytes()
+    step = max(1, len(data) // 40)
+    for at in range(0, len(data), step):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        changed_meaning = victim != "provenance" or _meaning(path) != _meaning_of(data)
+        if changed_meaning:
+            assert attest.verify(wheel, [public]) != []
+    path.write_bytes(data)
+    assert attest.verify(wheel, [public]) == []
+
+
+def _meaning(path: Path) -> object:
+    return _meaning_of(path.read_bytes())
+
+
+def _meaning_of(data: bytes) -> object:
+    """What an envelope says; layout and key ids, which are hints, are not signed."""
+    try:
+        envelope = json.loads(data)
+        return (
+            base64.b64decode(envelope["payload"], validate=True),
+            envelope["payloadType"],
+            [base64.b64decode(s["sig"], validate=True) for s in envelope["signatures"]],
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def test_another_key_does_not_verify(
+    attested: tuple[Path, Path, attest.Paths], tmp_path: Path
+) -> None:
+    wheel, public, _ = attested
+    _, other = keys(tmp_path / "other")
+    assert [p.document for p in attest.verify(wheel, [other])] == ["provenance"]
+    assert attest.verify(wheel, [other, public]) == []
+    assert attest.verify(wheel, []) != []
+
+
+def test_documents_of_another_wheel_do_not_verify(
+    attested: tuple[Path, Path, attest.Paths], tmp_path: Path
+) -> None:
+    _, public, where = attested
+    other = make_wheel(tmp_path / "other", {"a.py": b"x = 2\n"}, version="2.6.5")
+    documents = attest.paths(other)
+    documents.sbom.write_bytes(where.sbom.read_bytes())
+    documents.provenance.write_bytes(where.provenance.read_bytes())
+    told = {(p.document, p.detail) for p in attest.verify(other, [public])}
+    assert ("sbom", "it is about another wheel") in told
+    assert any(document == "provenance" and "another wheel" in text for document, text in told)
+
+
+def test_the_sbom_is_deterministic_and_complete(attested: tuple[Path, Path, attest.Paths]) -> None:
+    wheel, _, where = attested
+    subject = attest.subject_of(wheel)
+    text = where.sbom.read_text("utf-8")
+    assert sbom.make(subject, LOCK) == text
+    bom = json.loads(text)
+    by_name = {c["name"]: c for c in bom["components"]}
+    assert set(by_name) == {"tensorflow", "ubuntu", "nixpkgs", "cudnn"}
+    assert by_name["ubuntu"]["hashes"][0]["content"] == "cd" * 32
+    assert "hashes" not in by_name["nixpkgs"]
+    assert {"name": "tfenv:unpinned", "value": "behind a login"} in by_name["cudnn"]["properties"]
+
+
+def test_the_sbom_fits_cyclonedx_schema(attested: tuple[Path, Path, attest.Paths]) -> None:
+    pytest.importorskip("cyclonedx")
+    text = attested[2].sbom.read_text("utf-8")
+    assert attest.schema_fault(text) == ""
+    assert attest.schema_fault(text.replace('"version": 1\n', '"version": "x"\n')) != ""
+
+
+def test_a_shipped_lock_gives_its_python_packages(tmp_path: Path) -> None:
+    from tfenv.facts import pinned
+
+    name = "tensorflow-cpu-2.6.5-cp37-linux_x86_64.txt"
+    if pinned.shipped(name) is None:
+        pytest.skip("this lock does not ship")
+    lock = Lock(
+        format=1, target="t", as_of="", toolchain={}, python=PythonLock(file=name, sha256="")
+    )
+    bom = json.loads(sbom.make(sbom.Subject("f.whl", "00" * 32, "n", "1"), lock))
+    assert {"numpy", "protobuf", "tensorflow-cpu"} <= {c["name"] for c in bom["components"]}
+
+
+def test_the_statement_is_read_by_in_totos_own_library(
+    attested: tuple[Path, Path, attest.Paths],
+) -> None:
+    messages: Any = pytest.importorskip("in_toto_attestation.v1.statement_pb2")
+    statements: Any = pytest.importorskip("in_toto_attestation.v1.statement")
+    parser: Any = pytest.importorskip("google.protobuf.json_format")
+    envelope = json.loads(attested[2].provenance.read_text("utf-8"))
+    content = json.loads(base64.b64decode(envelope["payload"]))
+    message = parser.ParseDict(content, messages.Statement())
+    statements.Statement.copy_from_pb(message).validate()
+    build = content["predicate"]["buildDefinition"]
+    assert build["externalParameters"]["target"] == "2.6.5-cpu"
+    digests = [d.get("digest", {}) for d in build["resolvedDependencies"]]
+    assert {"sha256": "ab" * 32} in digests
+    metadata = content["predicate"]["runDetails"]["metadata"]
+    assert metadata == {"invocationId": "20261130-1", "startedOn": "2026-11-30T10:00:00Z"}
+
+
+def test_the_signed_bytes_are_those_of_dsse() -> None:
+    """The example of the DSSE specification."""
+    assert dsse.pae("http://example.com/HelloWorld", b"hello world") == (
+        b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
+    )
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{}", b"[]", b'{"payload":"!","payloadType":"","signatures":[]}']
+)
+def test_what_is_no_envelope_is_refused(text: bytes, tmp_path: Path) -> None:
+    with pytest.raises(BadWheelError):
+        dsse.open_sealed(text, [keys(tmp_path)[1]])
+
+
+def test_a_key_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "key.pem").write_text("hello", "utf-8")
+    for name in ("key.pem", "none"):
+        with pytest.raises(FileFormatError):
+            dsse.seal(b"{}", tmp_path / name)
+
+
+def test_without_the_extra_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives", None)
+    with pytest.raises(MissingExtraError) as caught:
+        dsse.seal(b"{}", tmp_path / "key.pem")
+    assert caught.value.exit_code == 6
+
+
+def test_the_command(tmp_path: Path) -> None:
+    wheel = make_wheel(tmp_path, {})
+    private, public = keys(tmp_path)
+    from tfenv.lock import store
+
+    (tmp_path / "lock.toml").write_text(store.dumps(LOCK), "utf-8")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/run.json").write_text('{"id": "r1", "engine": "nix"}', "utf-8")
+    made = CliRunner().invoke(
+        command,
+        [str(wheel), "--lock", str(tmp_path / "lock.toml"), "--run", str(tmp_path / "run"),
+         "--key", str(private)],
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    arguments = [str(wheel), "--verify", "--key", str(public), "--json"]
+    good = CliRunner().invoke(command, arguments)
+    assert (good.exit_code, json.loads(good.stdout)["ok"]) == (0, True)
+    attest.paths(wheel).sbom.unlink()
+    bad = CliRunner().invoke(command, arguments)
+    assert bad.exit_code == 1
+    assert json.loads(bad.stdout)["problems"][0]["document"] == "sbom"

@@ -1,0 +1,168 @@
+"""`tfenv attest`: write an SBOM and a signed provenance beside a wheel, and check them offline."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from tfenv import files
+from tfenv.audit import dsse, provenance, sbom
+from tfenv.audit.provenance import Run
+from tfenv.audit.sbom import Subject
+from tfenv.errors import BadWheelError, FileFormatError
+from tfenv.lock.model import Lock
+from tfenv.wheel import contents
+from tfenv.wheel.archive import ZipTree
+
+
+class Paths(NamedTuple):
+    """Where the two documents of a wheel lie."""
+
+    sbom: Path
+    provenance: Path
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One thing that does not hold."""
+
+    document: str
+    detail: str
+
+
+def paths(wheel: Path, folder: Path | None = None) -> Paths:
+    """Beside the wheel, or in `folder`, under the wheel's name."""
+    base = (folder or wheel.parent) / wheel.name
+    return Paths(
+        base.with_name(f"{base.name}.cdx.json"), base.with_name(f"{base.name}.provenance.json")
+    )
+
+
+def subject_of(wheel: Path) -> Subject:
+    """What a wheel calls itself, and its hash.
+
+    Raises:
+        BadWheelError: it is no wheel.
+    """
+    tree = ZipTree(wheel)
+    try:
+        about = contents.metadata(tree)
+    finally:
+        tree.close()
+    if about is None:
+        raise BadWheelError(
+            f"{wheel.name} is no wheel", "it has no METADATA", "give the wheel that was built"
+        )
+    return Subject(wheel.name, files.sha256_file(wheel), about.name, about.version)
+
+
+def read_run(folder: Path | None) -> Run:
+    """The record that a build leaves in its run's folder as `run.json`.
+
+    Raises:
+        FileFormatError: it is there and cannot be read.
+    """
+    if folder is None:
+        return Run()
+    path = folder / "run.json"
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Run)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise FileFormatError(
+            f"the run {folder.name} cannot be read", f"{path.name}: {error}", "give a run's folder"
+        ) from error
+
+
+def write(wheel: Path, lock: Lock, run: Run, key: Path, folder: Path | None = None) -> Paths:
+    """Write both documents.
+
+    Raises:
+        BadWheelError, FileFormatError, MissingExtraError: wheel, key or extra is not usable.
+    """
+    where = paths(wheel, folder)
+    subject = subject_of(wheel)
+    document = sbom.make(subject, lock)
+    made = provenance.statement(subject, lock, run, document, where.sbom.name)
+    sealed = dsse.seal(msgspec.json.encode(made), key)
+    files.write_text(where.sbom, document)
+    files.write_text(where.provenance, sealed)
+    return where
+
+
+def verify(wheel: Path, keys: list[Path], folder: Path | None = None) -> list[Problem]:
+    """Everything in which wheel, SBOM, provenance and keys do not belong together. Offline.
+
+    Raises:
+        FileFormatError, MissingExtraError: a key or the extra is not usable.
+    """
+    where = paths(wheel, folder)
+    found: list[Problem] = []
+    digest = files.sha256_file(wheel)
+    document = _read(where.sbom, "sbom", found)
+    if document is not None:
+        found += sbom_problems(document, digest)
+    sealed = _read(where.provenance, "provenance", found)
+    if sealed is not None:
+        try:
+            statement = dsse.open_sealed(sealed, keys)
+        except BadWheelError as error:
+            found.append(Problem("provenance", f"{error.what}: {error.why}"))
+        else:
+            found += _statement_problems(statement, wheel.name, digest, document)
+    return found
+
+
+def _read(path: Path, name: str, found: list[Problem]) -> bytes | None:
+    try:
+        if path.stat().st_size > dsse.MAX_ENVELOPE:
+            found.append(Problem(name, f"{path.name} is larger than any real one"))
+            return None
+        return path.read_bytes()
+    except OSError:
+        found.append(Problem(name, f"{path.name} is missing"))
+        return None
+
+
+def sbom_problems(document: bytes, digest: str) -> list[Problem]:
+    """Whether an SBOM names the wheel."""
+    try:
+        bom = msgspec.json.decode(document)
+        hashes = bom["metadata"]["component"]["hashes"]
+        named = {entry["content"] for entry in hashes if entry["alg"] == "SHA-256"}
+    except (msgspec.MsgspecError, KeyError, TypeError) as error:
+        return [Problem("sbom", f"it is damaged: {error}")]
+    return [] if named == {digest} else [Problem("sbom", "it is about another wheel")]
+
+
+def schema_fault(document: str) -> str:
+    """The first violation of CycloneDX 1.6's schema; empty if there is none or no validator."""
+    try:
+        from cyclonedx.schema import SchemaVersion
+        from cyclonedx.validation.json import JsonStrictValidator
+
+        fault = JsonStrictValidator(SchemaVersion.V1_6).validate_str(document)
+    except ImportError:
+        return ""
+    return "" if fault is None else str(fault).splitlines()[0][:200]
+
+
+def _statement_problems(
+    statement: dict[str, Any], file: str, digest: str, document: bytes | None
+) -> list[Problem]:
+    try:
+        subjects = {s["name"]: s["digest"]["sha256"] for s in statement["subject"]}
+        run = statement["predicate"]["runDetails"]
+        products = {p["digest"]["sha256"] for p in run["byproducts"]}
+        kinds = (statement["_type"], statement["predicateType"])
+    except (KeyError, TypeError) as error:
+        return [Problem("provenance", f"it is damaged: {error!r} is missing")]
+    found: list[Problem] = []
+    if kinds != (provenance.STATEMENT, provenance.PREDICATE):
+        found.append(Problem("provenance", "it is no SLSA provenance v1"))
+    if subjects.get(file) != digest:
+        found.append(Problem("provenance", f"it is about another wheel than {file}"))
+    if document is not None and hashlib.sha256(document).hexdigest() not in products:
+        found.append(Problem("provenance", "it was signed with another SBOM"))
+    return found

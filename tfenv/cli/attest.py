@@ -1,0 +1,78 @@
+"""`tfenv attest`: an SBOM and a provenance for a wheel, written or verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tfenv.cli import _output
+
+if TYPE_CHECKING:
+    from tfenv.lock.model import Lock
+
+
+@click.command("attest")
+@click.argument("wheel", type=click.Path(path_type=Path))
+@click.option(
+    "--target", default="", help="The target whose shipped lock the wheel was built from."
+)
+@click.option("--lock", "lock_file", type=click.Path(path_type=Path), help="Or the lock's file.")
+@click.option("--run", "run_folder", type=click.Path(path_type=Path), help="The build's folder.")
+@click.option(
+    "--key",
+    "keys",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    required=True,
+    help="A PEM key: private to sign, public to verify (then several may be given).",
+)
+@click.option("-o", "folder", type=click.Path(path_type=Path), help="Where the documents lie.")
+@click.option("--verify", is_flag=True, help="Check the documents; offline, writes nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(
+    wheel: Path,
+    target: str,
+    lock_file: Path | None,
+    run_folder: Path | None,
+    keys: tuple[Path, ...],
+    folder: Path | None,
+    verify: bool,
+    as_json: bool,
+) -> None:
+    """Write WHEEL.cdx.json (CycloneDX) and WHEEL.provenance.json (SLSA, signed), or verify them."""
+    from tfenv.audit import attest
+
+    if verify:
+        problems = attest.verify(wheel, list(keys), folder)
+        if as_json:
+            _output.json({"wheel": wheel.name, "ok": not problems, "problems": problems})
+        elif problems:
+            click.echo("\n".join(f"{p.document}: {p.detail}" for p in problems))
+        else:
+            click.echo(f"{wheel.name}: SBOM and provenance are there, signed, and about this wheel")
+        if problems:
+            click.get_current_context().exit(1)
+        return
+    if len(keys) != 1:
+        raise click.UsageError("sign with one --key")
+    lock = _lock(target, lock_file)
+    where = attest.write(wheel, lock, attest.read_run(run_folder), keys[0], folder)
+    if as_json:
+        _output.json({"sbom": str(where.sbom), "provenance": str(where.provenance)})
+    else:
+        click.echo(f"{where.sbom}\n{where.provenance}")
+
+
+def _lock(target: str, file: Path | None) -> Lock:
+    from tfenv.lock import store
+
+    if file is not None:
+        return store.load(file)
+    if not target:
+        raise click.UsageError("give --target or --lock: the inputs of the build")
+    found = store.shipped(target)
+    if found is None:
+        raise click.UsageError(f"no lock ships for {target[:60]}: give --lock FILE")
+    return found
