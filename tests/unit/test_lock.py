@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tfenv import lock
-from tfenv.errors import FileFormatError
+from tfenv.errors import ConflictError, FileFormatError
 from tfenv.facts import pinned
 from tfenv.lock import pins, sizes
 from tfenv.lock.model import Lock
@@ -87,11 +87,20 @@ def test_a_chosen_cuda_has_its_own_files() -> None:
     assert found["cudnn"].startswith("8.1.")
 
 
-def test_nvidia_image_where_it_is_alive_else_the_distribution() -> None:
-    chain = choose(parse("2.6.5-cuda"), Choices(base="nvidia"))
-    row = pins.image(chain)
+def test_nvidia_image_where_it_is_alive() -> None:
+    row = pins.image(choose(parse("2.6.5-cuda"), Choices(base="nvidia", cuda="11.2")))
     assert row is not None
+    assert row.tag == "11.2.2-cudnn8-devel-ubuntu18.04"
     assert not row.gone
+    table = made("2.6.5-cuda", base="nvidia", cuda="11.2").formats["docker"]
+    assert table["cuda"].value == "11.2.2"
+
+
+def test_nvidia_image_that_is_gone_names_those_alive() -> None:
+    with pytest.raises(ConflictError) as caught:
+        made("2.6.5-cuda", base="nvidia")
+    assert "11.3" in caught.value.what
+    assert "11.2.2" in caught.value.why
 
 
 @pytest.mark.parametrize(

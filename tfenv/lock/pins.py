@@ -11,6 +11,7 @@ import functools
 import msgspec
 
 from tfenv import facts
+from tfenv.errors import ConflictError
 from tfenv.facts import schema
 from tfenv.lock.model import Value
 from tfenv.target import Target, version_key
@@ -191,11 +192,13 @@ def _newest(rows: list[schema.CondaPackage], wanted: str) -> schema.CondaPackage
 
 
 def image(toolchain: Toolchain) -> schema.Image | None:
-    """The base image: NVIDIA's when it was asked for, else the distribution's."""
-    if toolchain.choices.base == "nvidia" and toolchain.target.cuda:
-        row = nvidia_image(toolchain)
-        if row is not None:
-            return row
+    """The base image: NVIDIA's when it was asked for, else the distribution's.
+
+    Raises:
+        ConflictError: no image of NVIDIA for this CUDA and base system is known to be alive.
+    """
+    if toolchain.choices.base == "nvidia":
+        return nvidia_image(toolchain)
     name, _, tag = toolchain.get("base").partition(":")
     rows = facts.rows(schema.Image)
     same = [r for r in rows if r.image == name and r.tag in _tags(name, tag) and r.digest]
@@ -207,16 +210,32 @@ def _tags(name: str, tag: str) -> tuple[str, ...]:
     return (tag, codename, f"{codename}-slim")
 
 
-def nvidia_image(toolchain: Toolchain) -> schema.Image | None:
-    """NVIDIA's development image for the toolchain's CUDA and base system, where it is alive."""
-    system = toolchain.get("base").replace(":", "")
-    version = toolchain.get("cuda")
-    for row in facts.rows(schema.Image):
-        if row.image != "nvidia/cuda" or row.gone or not row.digest:
-            continue
-        if row.tag.startswith(f"{version}-cudnn") and row.tag.endswith(f"-devel-{system}"):
-            return row
-    return None
+def nvidia_image(toolchain: Toolchain) -> schema.Image:
+    """NVIDIA's development image for the toolchain's CUDA and base system, where it is alive.
+
+    Raises:
+        ConflictError: there is none; the message names those that are alive.
+    """
+    base = toolchain.get("base")
+    minor = ".".join(toolchain.get("cuda").split(".")[:2])
+    alive = [
+        row
+        for row in facts.rows(schema.Image)
+        if row.image == "nvidia/cuda"
+        and row.digest
+        and not row.gone
+        and "-cudnn" in row.tag
+        and row.tag.endswith(f"-devel-{base.replace(':', '')}")
+    ]
+    fit = [row for row in alive if minor and row.tag.startswith(f"{minor}.")]
+    if fit:
+        return max(fit, key=lambda row: (row.preferred, row.tag))
+    known = sorted({row.tag.partition("-")[0] for row in alive}, key=version_key)
+    raise ConflictError(
+        f"no image nvidia/cuda with CUDA {minor or '(none)'} on {base} is known to be alive",
+        f"NVIDIA deletes old tags; alive on {base}: {', '.join(known) or 'none'}",
+        f"leave --base out (NVIDIA's runfile by hash), or --cuda {known[-1] if known else minor}",
+    )
 
 
 def python_source(toolchain: Toolchain) -> schema.CPython | None:
@@ -242,6 +261,12 @@ def _docker_pins(toolchain: Toolchain) -> dict[str, Value]:
             reason=f"{base.value} by digest{digest}",
             source=row.source,
         )
+        if row.image == "nvidia/cuda":
+            table["cuda"] = Value(
+                value=row.tag.partition("-")[0],
+                reason="what NVIDIA's image holds",
+                source=row.source,
+            )
     source = python_source(toolchain)
     if source is not None:
         table["python"] = Value(
