@@ -10,10 +10,10 @@ import pytest
 from tfenv import lock
 from tfenv.errors import ConflictError, FileFormatError
 from tfenv.facts import pinned
-from tfenv.lock import pins, sizes
+from tfenv.lock import sizes
 from tfenv.lock.model import Lock
 from tfenv.target import parse
-from tfenv.toolchain import Choices, choose
+from tfenv.toolchain import Choices
 
 HEADLINES = ["1.15.5-cpu", "1.15.5-cuda", "2.6.5-cpu", "2.6.5-cuda", "2.21.0-cpu", "2.21.0-cuda"]
 
@@ -87,20 +87,20 @@ def test_a_chosen_cuda_has_its_own_files() -> None:
     assert found["cudnn"].startswith("8.1.")
 
 
-def test_nvidia_image_where_it_is_alive() -> None:
-    row = pins.image(choose(parse("2.6.5-cuda"), Choices(base="nvidia", cuda="11.2")))
-    assert row is not None
-    assert row.tag == "11.2.2-cudnn8-devel-ubuntu18.04"
-    assert not row.gone
-    table = made("2.6.5-cuda", base="nvidia", cuda="11.2").formats["docker"]
-    assert table["cuda"].value == "11.2.2"
+def test_nvidia_image_by_digest_or_marked_as_unpinned() -> None:
+    (image,) = (a for a in made("2.10.1-cuda", base="nvidia").artifact if a.kind == "image")
+    assert image.name == "nvidia/cuda:11.2.2-cudnn8-devel-ubuntu20.04"
+    assert image.digest
+    (image,) = (a for a in made("2.6.5-cuda", base="nvidia").artifact if a.kind == "image")
+    assert image.name == "nvidia/cuda:11.3.1-cudnn8-devel-ubuntu18.04"
+    assert image.unpinned
 
 
-def test_nvidia_image_that_is_gone_names_those_alive() -> None:
+def test_nvidia_image_that_is_gone_is_refused() -> None:
     with pytest.raises(ConflictError) as caught:
-        made("2.6.5-cuda", base="nvidia")
-    assert "11.3" in caught.value.what
-    assert "11.2.2" in caught.value.why
+        made("1.15.5-cuda", base="nvidia")
+    assert "10.0" in caught.value.what
+    assert "11.8.0" in caught.value.why
 
 
 @pytest.mark.parametrize(

@@ -211,10 +211,10 @@ def _tags(name: str, tag: str) -> tuple[str, ...]:
 
 
 def nvidia_image(toolchain: Toolchain) -> schema.Image:
-    """NVIDIA's development image for the toolchain's CUDA and base system, where it is alive.
+    """NVIDIA's development image for the toolchain's CUDA and base system, unless it is gone.
 
     Raises:
-        ConflictError: there is none; the message names those that are alive.
+        ConflictError: there is none; the message names those that are not known to be gone.
     """
     base = toolchain.get("base")
     minor = ".".join(toolchain.get("cuda").split(".")[:2])
@@ -222,18 +222,17 @@ def nvidia_image(toolchain: Toolchain) -> schema.Image:
         row
         for row in facts.rows(schema.Image)
         if row.image == "nvidia/cuda"
-        and row.digest
         and not row.gone
         and "-cudnn" in row.tag
         and row.tag.endswith(f"-devel-{base.replace(':', '')}")
     ]
     fit = [row for row in alive if minor and row.tag.startswith(f"{minor}.")]
     if fit:
-        return max(fit, key=lambda row: (row.preferred, row.tag))
+        return max(fit, key=lambda row: (bool(row.digest), row.preferred, row.tag))
     known = sorted({row.tag.partition("-")[0] for row in alive}, key=version_key)
     raise ConflictError(
-        f"no image nvidia/cuda with CUDA {minor or '(none)'} on {base} is known to be alive",
-        f"NVIDIA deletes old tags; alive on {base}: {', '.join(known) or 'none'}",
+        f"no image nvidia/cuda with CUDA {minor or '(none)'} on {base} is known",
+        f"NVIDIA deletes old tags; not known to be gone on {base}: {', '.join(known) or 'none'}",
         f"leave --base out (NVIDIA's runfile by hash), or --cuda {known[-1] if known else minor}",
     )
 
@@ -257,8 +256,8 @@ def _docker_pins(toolchain: Toolchain) -> dict[str, Value]:
     if row is not None:
         digest = f", {row.digest_kind}" if row.digest_kind else ""
         table["image"] = Value(
-            value=f"{row.image}:{row.tag}@{row.digest}",
-            reason=f"{base.value} by digest{digest}",
+            value=f"{row.image}:{row.tag}" + (f"@{row.digest}" if row.digest else ""),
+            reason=f"{base.value} by {'digest' if row.digest else 'tag'}{digest}",
             source=row.source,
         )
         if row.image == "nvidia/cuda":
