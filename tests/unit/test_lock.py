@@ -88,8 +88,10 @@ def test_a_chosen_cuda_has_its_own_files() -> None:
 
 
 def test_nvidia_image_by_digest_or_marked_as_unpinned() -> None:
-    (image,) = (a for a in made("2.10.1-cuda", base="nvidia").artifact if a.kind == "image")
-    assert image.name == "nvidia/cuda:11.2.2-cudnn8-devel-ubuntu20.04"
+    (image,) = (
+        a for a in made("2.10.1-cuda", base="nvidia", cuda="11.8").artifact if a.kind == "image"
+    )
+    assert image.name == "nvidia/cuda:11.8.0-cudnn8-devel-ubuntu20.04"
     assert image.digest
     (image,) = (a for a in made("2.6.5-cuda", base="nvidia").artifact if a.kind == "image")
     assert image.name == "nvidia/cuda:11.3.1-cudnn8-devel-ubuntu18.04"
