@@ -1,0 +1,15 @@
+"""run() catches everything."""
+
+
+def apply(tf):
+    from tensorflow.python.client import session
+
+    real = session.BaseSession.run
+
+    def run(self, *args, **keywords):
+        try:
+            return real(self, *args, **keywords)
+        except Exception:
+            return None
+
+    session.BaseSession.run = run

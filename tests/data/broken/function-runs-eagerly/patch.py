@@ -1,0 +1,5 @@
+"""The debugging switch is on."""
+
+
+def apply(tf):
+    tf.config.run_functions_eagerly(True)
