@@ -137,6 +137,8 @@ package() {
 
 collect() { # A name appears in OUT when its file is whole.
   local file name
+  # A folder of the work folder's own holds this build's products only; any other may hold anything.
+  if [ "$out" = "$work/out" ]; then rm -rf "${out:?}"/*; fi
   for file in "$product"/*; do
     name=$(basename "$file")
     cp -f "$file" "$out/.$name.part"
@@ -175,4 +177,4 @@ step patch_tree 022cc54ac7114855773cf86b92841bee
 step configure 34f099f3cfb940c38236a7e2237fe09a
 step compile 732ce83a2f6059ee09adc73adaaf5fb0
 step package 64b08c60a74443b8093b1ecee2cbd1c5
-step collect c819081082fbb196135a13fd3227d7f7
+step collect 20aeb7f8d4eaeb8cedfd91e574fe4923
