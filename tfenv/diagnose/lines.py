@@ -44,6 +44,8 @@ _PROMPT = re.compile(
      | \$\ | >>>\ | \.\.\.\ | \+\+?\ (?=[\w./-]) | In\ \[\d{1,5}\]:\ )""",
     re.VERBOSE,
 )
+_SOURCE_QUOTE = re.compile(r"\s{0,12}\d{1,6} \|(?: |$)")
+_WINDOWS_PROMPT = re.compile(r"(?:\([\w.-]{1,40}\) )?(?:PS )?[A-Za-z]:\\")
 MAX_LINE = 4000  # characters of a line that are looked at around a place of interest
 
 
@@ -86,16 +88,21 @@ def display(raw: bytes) -> str:
     return _CONTROL.sub("", decode(raw[:MAX_LINE]).replace("\t", "    ")).rstrip()
 
 
-def message(text: str) -> str:
-    """The normal form that templates match: prefixes off, one kind of quotation mark, single
-    spaces, no control characters."""
+def unprefixed(text: str) -> str:
+    """A line without control characters and without what other programs put before it."""
     text = _CONTROL.sub("", text.strip())
     for _ in range(4):
         match = _PREFIXES.match(text)
         if match is None:
             break
         text = text[match.end() :].lstrip()
-    text = text.translate(QUOTES)
+    return text
+
+
+def message(text: str) -> str:
+    """The normal form that templates match: prefixes off, one kind of quotation mark, single
+    spaces, no control characters."""
+    text = unprefixed(text).translate(QUOTES)
     if "«" in text or "»" in text or "‹" in text:
         text = _GUILLEMETS.sub("'", _GUILLEMETS_SPACED.sub("'", text.replace("\u00a0", " ")))
     return _SPACES.sub(" ", text).strip()
@@ -104,6 +111,16 @@ def message(text: str) -> str:
 def is_command(text: str) -> bool:
     """Whether a line is what a person typed (a prompt with a command), not what a tool said."""
     return _PROMPT.match(text) is not None
+
+
+def is_source_quote(text: str) -> bool:
+    """Whether a line is source code that a compiler quotes under its message (`  33 | x = 1;`)."""
+    return _SOURCE_QUOTE.match(text) is not None
+
+
+def is_windows_prompt(text: str) -> bool:
+    """Whether a prompt is one of Windows: a drive and a backslash."""
+    return _WINDOWS_PROMPT.match(text) is not None
 
 
 def command_of(text: str) -> str:

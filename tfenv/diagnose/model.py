@@ -68,11 +68,15 @@ class Clue(_Frozen, frozen=True):
 
 
 class Outcome(_Frozen, frozen=True):
-    """A line after which failures of these phases, further up, no longer matter."""
+    """A line after which failures of these phases, further up, no longer matter.
+
+    `then` is how the next line that is not empty must begin.
+    """
 
     match: list[str]
     clears: list[Phase]
     without: list[str] = []
+    then: str = ""
 
 
 class Remark(_Frozen, frozen=True):

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
+_BLOCK = 4096
+
 
 class Prefilter(Protocol):
     """Yields `(start, end, numbers of the texts in it)` for lines of a chunk, in order."""
@@ -31,40 +33,38 @@ def make(texts: Sequence[bytes], *, engine: str = "auto") -> Prefilter:
 
 
 class _Re2Prefilter:
+    """Blocks of a few KiB go through one automaton; only the lines of a block that holds
+    something are looked at one by one."""
+
     def __init__(self, texts: Sequence[bytes], re2: Any) -> None:
-        # Longest first: where several texts start at one place, the longest is reported, and
-        # `inside` adds those that it holds.
-        order = sorted(set(texts), key=len, reverse=True)
         options = re2.Options()
         options.encoding = re2.Options.Encoding.LATIN1
+        options.literal = True
         options.max_mem = 64 << 20
-        self._search = re2.compile(b"|".join(map(re2.escape, order)), options).search
-        self._numbers: dict[bytes, list[int]] = {}
+        numbers: dict[bytes, set[int]] = {}
         for number, text in enumerate(texts):
-            self._numbers.setdefault(text, []).append(number)
-        self._inside: dict[bytes, set[int]] = {}
-
-    def inside(self, text: bytes) -> set[int]:
-        """The numbers of all texts that `text` holds, itself included."""
-        if text not in self._inside:
-            self._inside[text] = {
-                n for other, numbers in self._numbers.items() if other in text for n in numbers
-            }
-        return self._inside[text]
+            numbers.setdefault(text, set()).add(number)
+        automaton = re2.Set.SearchSet(options)
+        for text in numbers:
+            automaton.Add(text)
+        automaton.Compile()
+        self._match = automaton.Match
+        self._numbers = list(numbers.values())
 
     def lines(self, chunk: bytes) -> Iterator[tuple[int, int, set[int]]]:
-        search, inside = self._search, self.inside
-        match = search(chunk)
-        while match is not None:
-            place = match.start()
-            start = chunk.rfind(b"\n", 0, place) + 1
-            end = chunk.find(b"\n", place)
-            end = len(chunk) if end < 0 else end
-            found: set[int] = set()
-            while match is not None and match.start() < end:
-                found |= inside(match.group())
-                match = search(chunk, match.start() + 1)
-            yield start, end, found
+        match, numbers, size = self._match, self._numbers, len(chunk)
+        start = 0
+        while start < size:
+            stop = chunk.find(b"\n", min(start + _BLOCK, size)) + 1 or size
+            if match(chunk[start:stop]):
+                while start < stop:
+                    end = chunk.find(b"\n", start, stop)
+                    end = stop if end < 0 else end
+                    found = match(chunk[start:end])
+                    if found:
+                        yield start, end, set().union(*(numbers[n] for n in found))
+                    start = end + 1
+            start = stop
 
 
 class _FindPrefilter:

@@ -121,9 +121,13 @@ class _Run:
             return
         matched = False
         for window, wanted in _windows(raw, entries):
-            text = lines.decode(window)
-            command = lines.is_command(text.strip())
-            normal = lines.message(lines.command_of(text.strip()) if command else text)
+            text = lines.unprefixed(lines.decode(window))
+            if lines.is_source_quote(text):
+                continue
+            command = lines.is_command(text)
+            if command and lines.is_windows_prompt(text):
+                self.result.clues["windows"] = [(number, "yes")]
+            normal = lines.message(lines.command_of(text) if command else text)
             for entry in wanted:
                 captures = entry.template.match(normal)
                 if captures is not None:
@@ -162,6 +166,9 @@ class _Run:
 
     def _note(self, kind: str, index: int, hit: Hit) -> None:
         if kind == "outcome":
+            then = self._library.outcome[index].then
+            if then and not (hit.evidence.after and hit.evidence.after[0].startswith(then)):
+                return
             self.result.outcomes.append((hit.line, index))
             self._clear(self._library.outcome[index])
         elif kind == "remark":

@@ -38,6 +38,12 @@ _GAP = 300  # characters that `{*}` and `{x:any}` may span
 _STARTS = 40  # places in one line at which a template is tried
 _TOKEN = re.compile(r"\{([^{}]*)\}|(\s+)|([^{}\s]+)")
 _NAMED = re.compile(r"([a-z_]+)(?::([a-z]+))?\Z")
+_PAUSE = re.compile(r"(?<=[:.!,]) (?=\S)")
+_COMMON = frozenset(
+    """tensorflow error error: Error Error: ERROR: python Python numpy bazel test from keras warning
+    passed nvidia build version failed major: Device fatal: COMMIT Error(""".split()
+) | {"not found", "No such file", "No such file or directory"}
+_SELECTIVE = 8  # characters: enough to be rare in a log
 _USEFUL = 4  # bytes: a shorter literal is in every other line
 
 
@@ -157,8 +163,21 @@ def compile_template(text: str) -> Template:
 
 
 def _longest(runs: list[str]) -> str:
-    pieces = [piece.strip() for run in runs for piece in run.split("'")]
-    return max(pieces, key=len, default="")
+    """The longest telling piece of literal text.
+
+    Pieces are cut after `: ` and `. `, where tools often print two spaces, if what is left is
+    still long. A word that is in every log counts only where nothing else is there, and then
+    with the blank beside it.
+    """
+    pieces = [piece for run in runs for piece in run.split("'")]
+    cut = [part for piece in pieces for part in _PAUSE.split(piece)]
+    telling = [p.strip() for p in cut if p.strip() not in _COMMON]
+    best = max(telling, key=len, default="")
+    if len(best) >= _SELECTIVE:
+        return best
+    whole = [p.strip() for p in pieces if p.strip() not in _COMMON]
+    best = max(whole, key=len, default="")
+    return best if _weight(best) >= _USEFUL else max(pieces, key=len, default="")
 
 
 def _literals(builder: _Builder) -> tuple[str, ...]:
