@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import base64
 import binascii
 import csv
 import email.parser
@@ -19,6 +18,7 @@ _DIST_INFO = re.compile(r"(?:.*/)?(?P<stem>[^/]+)\.dist-info/METADATA")
 _DATA_PREFIX = re.compile(r"(?:[^/]+\.data/(?:purelib|platlib)/)?")
 _TENSORFLOW = re.compile(r"tensorflow(_core)?/")
 BUILD_INFO = re.compile(r"tensorflow(_core)?/python/platform/build_info\.py")
+_URLSAFE = str.maketrans("-_", "+/")
 SIGNATURES = (".jws", ".p7s")  # RECORD's own signatures stand in no RECORD
 
 
@@ -130,7 +130,7 @@ def _sha256(path: str, text: str) -> str:
         return ""
     kind, _, value = text.partition("=")
     try:
-        raw = base64.urlsafe_b64decode(value + "=" * (-len(value) % 4))
+        raw = binascii.a2b_base64(value.translate(_URLSAFE) + "=" * (-len(value) % 4))
     except (binascii.Error, ValueError) as error:
         raise ValueError(f"RECORD's hash of {path!r} is damaged") from error
     if kind != "sha256" or len(raw) != 32:

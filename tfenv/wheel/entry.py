@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from tfenv.errors import BadWheelError
 
 MAX_MEMBERS = 200_000
 MAX_PATH = 1024  # characters
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_EMPTY_PART = re.compile(r"(?:^|/)\.{0,2}(?:/|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +90,11 @@ def safe_path(name: str) -> str:
     """
     if not name or len(name) > MAX_PATH:
         raise ValueError(f"a member's name has {len(name)} characters")
-    if any(ord(c) < 32 or ord(c) == 127 for c in name):
+    if _CONTROL.search(name):
         raise ValueError(f"the name {name!r} holds control characters")
     if "\\" in name or name.startswith("/") or name[1:2] == ":":
         raise ValueError(f"the name {name!r} is absolute or has backslashes")
-    if any(part in ("", ".", "..") for part in name.removesuffix("/").split("/")):
+    if _EMPTY_PART.search(name.removesuffix("/")):
         raise ValueError(f"the name {name!r} has an empty, '.' or '..' part")
     return name
 
@@ -102,12 +105,14 @@ def check_layout(names: Mapping[str, Entry]) -> None:
     Raises:
         ValueError: with both names.
     """
+    folders: set[str] = set()
     for name in names:
-        parent = name
-        while "/" in parent:
-            parent = parent.rpartition("/")[0]
+        parent = name.rpartition("/")[0]
+        while parent and parent not in folders:
             if parent in names:
                 raise ValueError(f"{parent!r} is a file and the folder of {name!r}")
+            folders.add(parent)
+            parent = parent.rpartition("/")[0]
 
 
 def special_kind(mode: int) -> str:
