@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from tfenv.cli import _choices, _output
 
 if TYPE_CHECKING:
     from tfenv.fetch.stage import Fetched
@@ -28,7 +29,14 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Take files from this folder first: one of -o, or any folder of downloads.",
 )
+@click.option(
+    "--source",
+    "tree",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Fetch for this source tree instead of the release's archive.",
+)
 @click.option("--offline", is_flag=True, help="Do not use the network.")
+@_choices.choices
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     targets: tuple[str, ...],
@@ -36,26 +44,37 @@ def command(
     index: str,
     output: Path | None,
     folder: Path | None,
+    tree: Path | None,
     offline: bool,
     as_json: bool,
+    **choices: str,
 ) -> None:
     """Download and verify everything that TARGET's lock names, in parallel, into the cache.
 
     What has arrived is kept when the command is interrupted: run it again to go on.
     """
-    from tfenv import lock, target
+    from tfenv import lock, toolchain
+    from tfenv.build.source import from_folder
     from tfenv.fetch import folder as portable
     from tfenv.fetch import stage
     from tfenv.fetch.cache import Cache
+    from tfenv.target import parse
 
     cache = Cache()
-    wanted = [target.parse(name) for name in targets]
+    wanted = [parse(name) for name in targets]
+    if tree is not None and len(wanted) > 1:
+        raise click.UsageError("--source is for one TARGET")
+    if tree is not None:
+        tree = from_folder(tree, wanted[0]).path
+    locks = [lock.make(toolchain.choose(one, _choices.collect(choices))) for one in wanted]
     source = stage.Source(mirror=mirror, index=index, folder=folder, offline=offline)
-    fetched = stage.fetch_locks([lock.for_target(one) for one in wanted], source, cache)
+    fetched = stage.fetch_locks(locks, source, cache, tree)
     if output is not None:
         portable.write(output, fetched.outcomes, [one.name for one in wanted])
+        for one in locks:
+            portable.write_lock(output, one, fetched.externals)
     if as_json:
-        click.echo(json.dumps(_document([one.name for one in wanted], fetched), indent=1))
+        _output.json(_document([one.name for one in wanted], fetched))
     else:
         _tell(fetched, cache.root, output)
 
@@ -88,11 +107,9 @@ def _document(names: list[str], fetched: Fetched) -> dict[str, object]:
 
 
 def _tell(fetched: Fetched, root: Path, output: Path | None) -> None:
-    from tfenv.fetch.pool import megabytes
-
     new = sum(outcome.status != "cached" for outcome in fetched.outcomes)
     total = len(fetched.outcomes)
-    click.echo(f"{total} files, {megabytes(fetched.bytes)}, all verified: {new} new, in {root}")
+    click.echo(f"{total} files, {_output.size(fetched.bytes)}, all verified: {new} new, in {root}")
     for one in fetched.left_out:
         click.echo(f"not fetched: {one.kind} {one.name} {one.version}: {_reason(one)}")
     for line in fetched.unread:

@@ -2,6 +2,7 @@
 
     manifest.json                             what is in it, by name, hash and size
     content_addressable/sha256/<hash>/file    the files, in the layout of the cache
+    <target>.lock.toml                        the lock, with the source tree's external archives
 
 Any other folder can be read too: its files are recognised by their hash, whatever their names.
 """
@@ -20,9 +21,12 @@ import msgspec
 from tfenv import files
 from tfenv.errors import DownloadError, UsageError
 from tfenv.fetch.cache import Cache, content_path
+from tfenv.fetch.externals.record import External
 from tfenv.fetch.item import Item, Outcome, Status, distinct
 from tfenv.fetch.pool import label
 from tfenv.fetch.transport import cannot_write
+from tfenv.lock.model import Artifact, Lock
+from tfenv.lock.store import dumps
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
@@ -51,6 +55,27 @@ def write(folder: Path, outcomes: Sequence[Outcome], targets: Sequence[str]) -> 
     }
     path = folder / MANIFEST
     files.write_text(path, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+    return path
+
+
+def write_lock(folder: Path, lock: Lock, externals: Sequence[External]) -> Path:
+    """Write a target's lock with the external archives of its source tree; gives the path."""
+    known = {artifact.sha256 for artifact in lock.artifact}
+    found = {
+        one.sha256: Artifact(
+            name=one.name,
+            kind="bazel-external",
+            version="",
+            urls=one.urls,
+            sha256=one.sha256,
+            source=one.defined_in,
+        )
+        for one in externals
+        if one.sha256 not in known
+    }
+    artifacts = [*lock.artifact, *sorted(found.values(), key=lambda one: (one.name, one.sha256))]
+    path = folder / f"{lock.target}.lock.toml"
+    files.write_text(path, dumps(msgspec.structs.replace(lock, artifact=artifacts)))
     return path
 
 

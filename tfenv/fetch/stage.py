@@ -9,13 +9,20 @@ import msgspec
 
 from tfenv.errors import FileFormatError
 from tfenv.facts.pinned import parse, shipped
-from tfenv.fetch import folder, pool, wheels
+from tfenv.fetch import folder as portable
+from tfenv.fetch import pool, wheels
 from tfenv.fetch.cache import Cache
+from tfenv.fetch.externals.follow import read
+from tfenv.fetch.externals.record import External, Externals
+from tfenv.fetch.externals.tree import Tree, of_archive, of_folder
 from tfenv.fetch.item import Item, Outcome, distinct, from_artifacts
 from tfenv.fetch.mirrors import index_of, with_mirrors
 from tfenv.fetch.progress import shown
 from tfenv.files import sha256_bytes
 from tfenv.lock.model import Artifact, Lock
+
+# A source tree may carry archives of its own there, as Bazel's --distdir takes them.
+_DISTDIR = "distdir"
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +39,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 
     outcomes: list[Outcome]
     left_out: list[Artifact]
+    externals: list[External] = []
     unread: list[str] = []  # what might be downloaded and could not be known
 
     @property
@@ -40,15 +48,94 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
         return sum(o.path.stat().st_size for o in self.outcomes if o.path is not None)
 
 
-def fetch_locks(locks: Sequence[Lock], source: Source, cache: Cache) -> Fetched:
+def fetch_locks(
+    locks: Sequence[Lock], source: Source, cache: Cache, tree: Path | None = None
+) -> Fetched:
     """Fetch what locks name and a sha256 can verify; the rest is named in `left_out`.
+
+    Args:
+        locks: of the targets.
+        source: where files may come from.
+        cache: where they go.
+        tree: a source tree that will be built instead of the release's archive.
 
     Raises:
         DownloadError: something could not be had.
     """
-    items, others = from_artifacts(artifact for lock in locks for artifact in lock.artifact)
+    items, others = from_artifacts(
+        artifact
+        for lock in locks
+        for artifact in lock.artifact
+        if tree is None or artifact.kind != "source"
+    )
     items += [item for lock in locks for item in python_items(lock)]
-    return Fetched(outcomes=fetch_items(items, source, cache), left_out=others)
+    outcomes = fetch_items(items, source, cache)
+    unread: list[str] = []
+    archives: list[External] = []
+    for lock in locks:
+        starlark = source_tree(lock, cache, tree)
+        if starlark is None:
+            unread.append(
+                f"{lock.target}: the external archives of its source tree, as that is not here"
+            )
+            continue
+        found = read_externals(lock, starlark, source, cache, tree)
+        outcomes += fetch_items(external_items(lock, found), source, cache)
+        archives += found.archives
+        unread += what_is_not_known(found)
+    return Fetched(outcomes=_once(outcomes), left_out=others, unread=unread, externals=archives)
+
+
+def _once(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    return list({outcome.item.sha256: outcome for outcome in reversed(outcomes)}.values())[::-1]
+
+
+def source_tree(lock: Lock, cache: Cache, folder: Path | None) -> Tree | None:
+    """The Starlark of what will be built: of a folder, or of the archive in the cache."""
+    if folder is not None:
+        return of_folder(folder)
+    for artifact in lock.artifact:
+        if artifact.kind == "source" and artifact.sha256:
+            path = cache.path(artifact.sha256)
+            return of_archive(path) if path.is_file() else None
+    return None
+
+
+def read_externals(
+    lock: Lock, tree: Tree, source: Source, cache: Cache, folder: Path | None = None
+) -> Externals:
+    """What the tree would download; rule repositories that it loads are fetched to be read.
+
+    Raises:
+        MissingExtraError: the Starlark interpreter is not installed.
+    """
+    bazel = lock.toolchain["bazel"].value if "bazel" in lock.toolchain else ""
+
+    def fetch(items: Sequence[Item]) -> list[Outcome]:
+        return fetch_items(items, source, cache, tolerant=True)
+
+    found = read(tree, fetch, bazel)
+    if folder is not None and (folder / _DISTDIR).is_dir():
+        portable.read(folder / _DISTDIR, found.items(), cache)
+    return found
+
+
+def external_items(lock: Lock, found: Externals) -> list[Item]:
+    """The archives as downloads. One that is a file of the Python lock too comes from the index."""
+    indexed = {item.sha256: item for item in python_items(lock)}
+    return [
+        msgspec.structs.replace(indexed[item.sha256], urls=item.urls)
+        if item.sha256 in indexed
+        else item
+        for item in found.items()
+    ]
+
+
+def what_is_not_known(found: Externals) -> list[str]:
+    """What Bazel may download although no cache can serve it, a line each."""
+    lines = [f"{one.symbol} of {one.label}: that file is not at hand" for one in found.unread]
+    lines += [f"{one.name} has no sha256: {one.source}" for one in found.unhashed]
+    return lines + [f"not evaluated: {failure}" for failure in found.failures]
 
 
 def python_items(lock: Lock) -> list[Item]:
@@ -94,12 +181,12 @@ def fetch_items(
     had: list[Outcome] = []
     missing = wanted
     if source.folder is not None:
-        had, missing = folder.read(source.folder, wanted, cache)
+        had, missing = portable.read(source.folder, wanted, cache)
     elif source.offline:
         had, missing = _cached(wanted, cache)
     if missing and source.offline:
         if not tolerant:
-            raise folder.offline(missing, source.folder)
+            raise portable.offline(missing, source.folder)
         had += [Outcome(item=item, status="failed") for item in missing]
     elif missing:
         had += _download(missing, source, cache)
@@ -128,6 +215,6 @@ def _with_index(items: Sequence[Item], source: Source, cache: Cache) -> list[Ite
         return list(items)
     places = wheels.places(unplaced, source.index or index_of(source.mirror))
     return [
-        msgspec.structs.replace(item, urls=places.get(item.sha256, [])) if not item.urls else item
+        msgspec.structs.replace(item, urls=[*places.get(item.sha256, []), *item.urls])
         for item in items
     ]

@@ -1,0 +1,91 @@
+"""The host engine: this machine's compiler, the locked Bazel and Python packages."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import filelock
+
+from tfenv import files
+from tfenv.facts.pinned import parse
+from tfenv.fetch import stage, wheels
+from tfenv.fetch.cache import Cache
+from tfenv.fetch.item import Item, Outcome
+from tfenv.render.plan import Plan
+from tfenv.verify import interpreter
+from tfenv.verify.environment import Uv, uv_program
+
+_COMPLETE = "complete"
+
+
+def python_packages(plan: Plan) -> list[Item]:
+    """The Python packages that TensorFlow is built with."""
+    text = plan.build_environment()
+    header = parse(plan.requirements, "requirements").header
+    pins = parse("".join(f"# {k}: {v}\n" for k, v in header.items()) + text, "build")
+    return wheels.items(pins)
+
+
+def make_python(plan: Plan, outcomes: Sequence[Outcome], cache: Cache, asked: str) -> Path:
+    """A virtual environment with the locked packages, from files of the cache only.
+
+    Args:
+        plan: the target.
+        outcomes: what came of fetching `python_packages`.
+        cache: where environments are kept.
+        asked: the user's interpreter; empty: one of the locked minor.
+
+    Raises:
+        EnvironmentFailedError: no interpreter, or the packages cannot be installed.
+    """
+    base = interpreter.find([plan.value("python")], asked, uv=uv_program())
+    text = plan.build_environment()
+    key = hashlib.sha256(f"{text}\0{base.path.resolve()}\0{base.version}".encode()).hexdigest()[:32]
+    home = cache.root / "build-environments" / key
+    with filelock.FileLock(home.with_name(f"{key}.lock")):
+        if not (home / _COMPLETE).is_file():
+            shutil.rmtree(home, ignore_errors=True)
+            _fill(home, base.path, text, outcomes)
+    return interpreter.python_in(home)
+
+
+def _fill(home: Path, base: Path, requirements: str, outcomes: Sequence[Outcome]) -> None:
+    links = home / "files"
+    links.mkdir(parents=True)
+    for outcome in outcomes:
+        if outcome.path is not None and outcome.item.file:
+            shutil.copyfile(outcome.path, links / outcome.item.file)
+    uv = Uv(uv_program(), "")
+    uv.run(
+        "making the build's Python",
+        *("venv", "--quiet", "--allow-existing", "--python", str(base), str(home)),
+    )
+    files.write_text(home / "requirements.txt", requirements)
+    uv.run(
+        "installing what TensorFlow is built with",
+        *("pip", "install", "--quiet", "--python", str(interpreter.python_in(home))),
+        *("--no-deps", "--require-hashes", "--offline", "--no-index", "--find-links", str(links)),
+        *("-r", str(home / "requirements.txt")),
+    )
+    shutil.rmtree(links)
+    files.write_text(home / _COMPLETE, "")
+
+
+def variables(python: Path, tools: Path) -> dict[str, str]:
+    """The environment of build.sh: the user's own, with the build's tools in front."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TF_", "TFENV_", "PYTHON"))}
+    path = os.pathsep.join([str(tools), str(python.parent), kept.get("PATH", os.defpath)])
+    return kept | {"PATH": path, "PYTHON_BIN_PATH": str(python), "LANG": "C.UTF-8"}
+
+
+def fetch_python(plan: Plan, source: stage.Source, cache: Cache) -> list[Outcome]:
+    """Have the Python packages in the cache.
+
+    Raises:
+        DownloadError: one could not be had.
+    """
+    return stage.fetch_items(python_packages(plan), source, cache)
