@@ -48,6 +48,8 @@ KEYS: dict[type[schema.Row], tuple[str, ...]] = {
     schema.Preference: ("versions", "key"),
     schema.Feature: ("name", "versions"),
     schema.Defect: ("id",),
+    schema.SourceEdit: ("versions", "platform", "cuda_range", "file", "find"),
+    schema.CmakeExternal: ("versions", "name"),
     schema.Proof: ("target", "level", "python"),
 }
 _BAZEL_PLATFORM: dict[str, str] = {

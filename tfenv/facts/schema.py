@@ -377,6 +377,38 @@ class Manylinux(Row, frozen=True):
     alias: str = ""  # the older name of the same tag, manylinux2014
 
 
+class SourceEdit(Row, frozen=True):
+    """`source-edits.toml`: a change that a release's source needs with a toolchain it did not know.
+
+    `find` must stand in the file exactly `count` times; `replace` takes its place. An empty
+    `replace` only checks that the text is there. {cuda}, {cuda_digits}, {cudnn} stand for 9.0,
+    90 and 7.
+    """
+
+    versions: str  # PEP 440 specifier on the TensorFlow version
+    platform: Platform
+    cuda_range: str  # PEP 440 specifier on the CUDA minor; empty: CPU too
+    file: str  # below the source tree
+    find: str
+    reason: str
+    replace: str = ""
+    count: int = 1
+
+
+class CmakeExternal(Row, frozen=True):
+    """`cmake-externals.toml`: what a CMake build on Windows downloads.
+
+    An archive by sha256, or a git repository at a commit.
+    """
+
+    versions: str
+    name: str
+    urls: list[str]  # the first is the one that TensorFlow's CMake files name
+    file: str = ""  # its name in CMake's download folder
+    sha256: str = ""
+    revision: str = ""  # of a git repository, as TensorFlow's file has it: may be abbreviated
+
+
 class Proof(Row, frozen=True):
     """`proven.toml`: how far a target was proven, when, and where the evidence is."""
 
@@ -418,5 +450,7 @@ TABLES: dict[str, type[Row]] = {
     "features": Feature,
     "defects": Defect,
     "manylinux": Manylinux,
+    "source-edits": SourceEdit,
+    "cmake-externals": CmakeExternal,
     "proven": Proof,
 }
