@@ -111,8 +111,10 @@ def measure(a: Path, b: Path, copy: Path, *, peers: bool) -> dict[str, Cost]:
 
 
 def cost_of(command: list[str]) -> Cost:
+    # Where bytecode is not kept, every start would compile the whole program again.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     started = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.monotonic() - started

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from click.testing import CliRunner
 
 from tests.wheel_maker import make_wheel
 from tfenv.audit import attest, dsse, sbom
-from tfenv.audit.provenance import Run
 from tfenv.cli.attest import command
 from tfenv.errors import BadWheelError, FileFormatError, MissingExtraError
 from tfenv.lock.model import Artifact, Lock, PythonLock, Value
@@ -72,15 +72,27 @@ def attested(tmp_path: Path) -> tuple[Path, Path, attest.Paths]:
     """A wheel, the public key, and its documents."""
     wheel = make_wheel(tmp_path, {"a.py": b"x = 1\n"}, version="2.6.5")
     private, public = keys(tmp_path)
-    run = Run(id="20261130-1", engine="docker", started="2026-11-30T10:00:00Z")
-    return wheel, public, attest.write(wheel, LOCK, run, private)
+    record(wheel, tmp_path)
+    return wheel, public, attest.write(wheel, LOCK, private)
+
+
+def record(wheel: Path, folder: Path) -> None:
+    """What `tfenv build` leaves beside a wheel, and the journal of its run."""
+    run = folder / "runs/20261130-1"
+    run.mkdir(parents=True)
+    lines = [{"time": f"2026-11-30T1{hour}:00:00+00:00"} for hour in (0, 1, 2)]
+    (run / "events.jsonl").write_text("\n".join(json.dumps(line) for line in lines), "utf-8")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    built = {"engine": "docker", "inputs": "i1", "source": "s1", "run": str(run)}
+    content = {**built, "products": [{"name": wheel.name, "sha256": digest, "size": 1}]}
+    (wheel.parent / "build.json").write_text(json.dumps(content), "utf-8")
 
 
 @pytest.mark.parametrize("kind", ["ed25519", "ecdsa"])
 def test_what_was_written_verifies(tmp_path: Path, kind: str) -> None:
     wheel = make_wheel(tmp_path, {})
     private, public = keys(tmp_path, kind)
-    attest.write(wheel, LOCK, Run(), private)
+    attest.write(wheel, LOCK, private)
     assert attest.verify(wheel, [public]) == []
 
 
@@ -189,7 +201,13 @@ def test_the_statement_is_read_by_in_totos_own_library(
     digests = [d.get("digest", {}) for d in build["resolvedDependencies"]]
     assert {"sha256": "ab" * 32} in digests
     metadata = content["predicate"]["runDetails"]["metadata"]
-    assert metadata == {"invocationId": "20261130-1", "startedOn": "2026-11-30T10:00:00Z"}
+    assert metadata == {
+        "invocationId": "20261130-1",
+        "startedOn": "2026-11-30T10:00:00+00:00",
+        "finishedOn": "2026-11-30T12:00:00+00:00",
+    }
+    assert content["predicate"]["runDetails"]["builder"]["id"] == "urn:tfenv:builder:docker"
+    assert build["internalParameters"]["inputs"] == "i1"
 
 
 def test_the_signed_bytes_are_those_of_dsse() -> None:
@@ -225,18 +243,25 @@ def test_without_the_extra_it_says_what_to_install(
     assert caught.value.exit_code == 6
 
 
+def test_a_record_of_another_wheel_is_not_taken(tmp_path: Path) -> None:
+    one = make_wheel(tmp_path / "one", {"a.py": b"1"})
+    two = make_wheel(tmp_path / "two", {"a.py": b"2"})
+    record(one, tmp_path)
+    digest = hashlib.sha256(two.read_bytes()).hexdigest()
+    assert attest.read_run(two, digest).engine == ""
+    with pytest.raises(FileFormatError):
+        attest.read_run(two, digest, one.parent)
+
+
 def test_the_command(tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path, {})
     private, public = keys(tmp_path)
     from tfenv.lock import store
 
     (tmp_path / "lock.toml").write_text(store.dumps(LOCK), "utf-8")
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run/run.json").write_text('{"id": "r1", "engine": "nix"}', "utf-8")
     made = CliRunner().invoke(
         command,
-        [str(wheel), "--lock", str(tmp_path / "lock.toml"), "--run", str(tmp_path / "run"),
-         "--key", str(private)],
+        [str(wheel), "--lock", str(tmp_path / "lock.toml"), "--key", str(private)],
     )  # fmt: skip
     assert made.exit_code == 0, made.output
     arguments = [str(wheel), "--verify", "--key", str(public), "--json"]

@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 from tests.unit.test_attest import LOCK, keys
 from tests.wheel_maker import compile_library, fat_section, make_wheel
 from tfenv.audit import attest, workflow
-from tfenv.audit.provenance import Run
 from tfenv.cli.check_release import command
 from tfenv.errors import FileFormatError
 
@@ -118,7 +117,7 @@ def test_attestations_must_be_there_and_fit(wheel: Path, victim: str) -> None:
     private, _ = keys(wheel.parent)
     policy = '[attestation]\nkeys = ["key.pub"]\n'
     assert broken(run(wheel, policy, "--json")) == {"sbom", "provenance"}
-    where = attest.write(wheel, LOCK, Run(), private)
+    where = attest.write(wheel, LOCK, private)
     expected: set[str] = set()
     if victim == "wheel":  # another wheel under the same name, whose tag and name are off
         wheel.write_bytes(make_wheel(wheel.parent / "x", {}, name="tensorflow").read_bytes())

@@ -58,31 +58,77 @@ def subject_of(wheel: Path) -> Subject:
     return Subject(wheel.name, files.sha256_file(wheel), about.name, about.version)
 
 
-def read_run(folder: Path | None) -> Run:
-    """The record that a build leaves in its run's folder as `run.json`.
+class _Product(msgspec.Struct):
+    sha256: str
+
+
+class _Built(msgspec.Struct):
+    """What is read of the `build.json` that `tfenv build` leaves beside its products."""
+
+    engine: str
+    inputs: str
+    source: str
+    products: list[_Product]
+    run: str = ""
+
+
+def read_run(wheel: Path, digest: str, folder: Path | None = None) -> Run:
+    """The build that made a wheel, by the record beside it or in `folder`.
+
+    A wheel without a record has an unknown builder, and its provenance says so.
 
     Raises:
-        FileFormatError: it is there and cannot be read.
+        FileFormatError: `folder` was given and holds no record of this wheel.
     """
-    if folder is None:
-        return Run()
-    path = folder / "run.json"
+    path = (folder or wheel.parent) / "build.json"
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Run)
+        built = msgspec.json.decode(path.read_bytes(), type=_Built)
     except (OSError, msgspec.MsgspecError) as error:
-        raise FileFormatError(
-            f"the run {folder.name} cannot be read", f"{path.name}: {error}", "give a run's folder"
-        ) from error
+        if folder is None:
+            return Run()
+        raise _no_record(folder, f"{path.name}: {error}") from error
+    if digest not in {product.sha256 for product in built.products}:
+        if folder is None:
+            return Run()
+        raise _no_record(folder, f"{path.name} is about other files than {wheel.name}")
+    started, finished = _times(Path(built.run) / "events.jsonl") if built.run else ("", "")
+    return Run(
+        id=Path(built.run).name,
+        engine=built.engine,
+        started=started,
+        finished=finished,
+        inputs=built.inputs,
+        source=built.source,
+    )
 
 
-def write(wheel: Path, lock: Lock, run: Run, key: Path, folder: Path | None = None) -> Paths:
-    """Write both documents.
+def _no_record(folder: Path, why: str) -> FileFormatError:
+    return FileFormatError(
+        f"{folder.name} does not say how the wheel was built", why, "give the folder of the build"
+    )
+
+
+def _times(journal: Path) -> tuple[str, str]:
+    """Times of a run's first and last event; empty where they are not to be had."""
+    try:
+        lines = journal.read_text("utf-8").splitlines()
+        first, last = (str(msgspec.json.decode(line)["time"]) for line in (lines[0], lines[-1]))
+    except (OSError, UnicodeDecodeError, IndexError, KeyError, TypeError, msgspec.MsgspecError):
+        return "", ""
+    return first, last
+
+
+def write(
+    wheel: Path, lock: Lock, key: Path, folder: Path | None = None, built: Path | None = None
+) -> Paths:
+    """Write both documents: what `lock` names as inputs, and the build by its record in `built`.
 
     Raises:
         BadWheelError, FileFormatError, MissingExtraError: wheel, key or extra is not usable.
     """
     where = paths(wheel, folder)
     subject = subject_of(wheel)
+    run = read_run(wheel, subject.sha256, built)
     document = sbom.make(subject, lock)
     made = provenance.statement(subject, lock, run, document, where.sbom.name)
     sealed = dsse.seal(msgspec.json.encode(made), key)

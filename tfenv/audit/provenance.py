@@ -25,21 +25,24 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of the build. Empty fields are left out of the statement.
 
     Attributes:
-        id: of the run, unique for its builder.
+        id: of the run: the name of its folder.
         engine: docker, nix, conda, host.
         started, finished: RFC 3339 in UTC.
-        parameters: the user's choices: jobs, march, gpu, ...
+        inputs: hash of all that the build depended on.
+        source: digest of the source tree.
     """
 
     id: str = ""
     engine: str = ""
     started: str = ""
     finished: str = ""
-    parameters: dict[str, Any] = {}
+    inputs: str = ""
+    source: str = ""
 
 
 def statement(subject: Subject, lock: Lock, run: Run, sbom: str, sbom_name: str) -> dict[str, Any]:
     """The statement about one wheel."""
+    inner = {"inputs": run.inputs, "sourceTree": run.source}
     metadata = {"invocationId": run.id, "startedOn": run.started, "finishedOn": run.finished}
     return {
         "_type": STATEMENT,
@@ -48,8 +51,9 @@ def statement(subject: Subject, lock: Lock, run: Run, sbom: str, sbom_name: str)
         "predicate": {
             "buildDefinition": {
                 "buildType": BUILD_TYPE,
-                "externalParameters": {"target": lock.target, **run.parameters},
+                "externalParameters": {"target": lock.target},
                 "internalParameters": {
+                    **{key: value for key, value in inner.items() if value},
                     "toolchain": {key: value.value for key, value in lock.toolchain.items()},
                     "lockAsOf": lock.as_of,
                 },

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     "--target", default="", help="The target whose shipped lock the wheel was built from."
 )
 @click.option("--lock", "lock_file", type=click.Path(path_type=Path), help="Or the lock's file.")
-@click.option("--run", "run_folder", type=click.Path(path_type=Path), help="The build's folder.")
+@click.option(
+    "--built",
+    type=click.Path(path_type=Path),
+    help="The folder with the build's build.json; default: the wheel's own.",
+)
 @click.option(
     "--key",
     "keys",
@@ -35,7 +39,7 @@ def command(
     wheel: Path,
     target: str,
     lock_file: Path | None,
-    run_folder: Path | None,
+    built: Path | None,
     keys: tuple[Path, ...],
     folder: Path | None,
     verify: bool,
@@ -58,7 +62,7 @@ def command(
     if len(keys) != 1:
         raise click.UsageError("sign with one --key")
     lock = _lock(target, lock_file)
-    where = attest.write(wheel, lock, attest.read_run(run_folder), keys[0], folder)
+    where = attest.write(wheel, lock, keys[0], folder, built)
     if as_json:
         _output.json({"sbom": str(where.sbom), "provenance": str(where.provenance)})
     else:
