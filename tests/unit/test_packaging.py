@@ -17,7 +17,7 @@ import tfenv
 from tests.conftest import ROOT, installed
 
 CORE = {"click", "filelock", "jinja2", "msgspec", "packaging", "rich", "tomli", "uv"}
-EXTRAS = {"docker", "conda", "audit", "attest", "explain"}
+EXTRAS = {"docker", "conda", "build", "audit", "attest", "explain"}
 PURE = ("facts", "toolchain", "lock", "render")
 # Re-locking asks the world, and so does looking for newer facts.
 IMPURE_IN_PURE = re.compile(r"^tfenv/(lock/(resolve|update)|facts/update)(_|\b)")  # ask the world
