@@ -38,7 +38,8 @@ class Broken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     suites: list[str]
     releases: str = ""  # PEP 440 specifier: where this can be built; empty: everywhere
     profile: str = "quick"
-    target: str = ""  # verified as another target than the subject's own: 2.6.5-cuda
+    variant: str = ""  # verified as this variant of its release, not as its own
+    elsewhere: list[str] = []  # libraries that move out of the package, with a link in their place
     remove: list[str] = []
     rename: list[tuple[str, str]] = []
     edit: list[Edit] = []
@@ -70,6 +71,11 @@ def make(broken: Broken, healthy: Path, home: Path, version: str) -> Path:
     for pattern, new in broken.rename:
         for path in list(site.glob(pattern)):
             path.rename(path.with_name(new))
+    for pattern in broken.elsewhere:
+        for path in list(site.glob(pattern)):
+            (home / "moved").mkdir(exist_ok=True)
+            path.rename(home / "moved" / path.name)
+            path.symlink_to(home / "moved" / path.name)
     for edit in broken.edit:
         _edit(site, edit)
     patch = FOLDER / broken.name / "patch.py"

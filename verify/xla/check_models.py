@@ -1,7 +1,7 @@
 """Whole functions compiled by xla.compile: models, dtypes, control flow, gradients."""
 
 import pytest
-from tfsuite import graphs, models, xla
+from tfsuite import graphs, xla, xla_models
 from tfsuite.checks import check, require, same
 from tfsuite.lazy import np
 
@@ -13,9 +13,9 @@ from tfsuite.lazy import np
     releases=">=1.15",
     needs=["xla"],
 )
-@pytest.mark.parametrize("name", models.NAMES)
+@pytest.mark.parametrize("name", xla_models.NAMES)
 def check_model(name):
-    function, arguments = models.MODELS[name]
+    function, arguments = xla_models.MODELS[name]
     return xla.compare(xla.compile_both(function, arguments()))
 
 
