@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ from click.testing import CliRunner
 
 from tests.wheel_maker import make_wheel
 from tfenv.audit import attest, dsse, sbom
+from tfenv.audit.compare import audit
 from tfenv.cli.attest import command
 from tfenv.errors import BadWheelError, FileFormatError, MissingExtraError
+from tfenv.lock import store
 from tfenv.lock.model import Artifact, Lock, PythonLock, Value
+from tfenv.wheel.inspect import inspect
 
 serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
 
@@ -243,6 +247,41 @@ def test_without_the_extra_it_says_what_to_install(
     assert caught.value.exit_code == 6
 
 
+def test_an_sbom_inside_the_wheel(tmp_path: Path) -> None:
+    members = {"tensorflow/é.py": b"x = 1\n" * 9, "tensorflow/empty": b""}
+    wheel = make_wheel(tmp_path, members, mode=0o755)
+    private, public = keys(tmp_path)
+    arguments = [
+        str(wheel),
+        "--lock",
+        str(tmp_path / "lock.toml"),
+        "--key",
+        str(private),
+        "--embed",
+    ]
+    (tmp_path / "lock.toml").write_text(store.dumps(LOCK), "utf-8")
+    outs = [tmp_path / "out", tmp_path / "again"]
+    for out in outs:
+        done = CliRunner().invoke(command, [*arguments, "-o", str(out)])
+        assert done.exit_code == 0, done.output
+    one, two = (out / wheel.name for out in outs)
+    assert one.read_bytes() == two.read_bytes()
+    assert attest.verify(one, [public]) == []
+    found = inspect(one)
+    assert (found.record_ok, found.findings) == (True, [])
+    with zipfile.ZipFile(one) as archive:
+        assert archive.testzip() is None
+        bom = json.loads(archive.read("tensorflow_cpu-1.0.0.dist-info/sboms/tfenv.cdx.json"))
+    assert "hashes" not in bom["metadata"]["component"]
+    result = audit(wheel, one)
+    assert {(d.kind, d.path) for d in result.differences} == {
+        ("member", "tensorflow_cpu-1.0.0.dist-info/sboms/tfenv.cdx.json"),
+        ("text-line", "tensorflow_cpu-1.0.0.dist-info/RECORD"),
+    }
+    again = CliRunner().invoke(command, [*arguments, "-o", str(tmp_path)])
+    assert isinstance(again.exception, FileFormatError)
+
+
 def test_a_record_of_another_wheel_is_not_taken(tmp_path: Path) -> None:
     one = make_wheel(tmp_path / "one", {"a.py": b"1"})
     two = make_wheel(tmp_path / "two", {"a.py": b"2"})
@@ -256,8 +295,6 @@ def test_a_record_of_another_wheel_is_not_taken(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path, {})
     private, public = keys(tmp_path)
-    from tfenv.lock import store
-
     (tmp_path / "lock.toml").write_text(store.dumps(LOCK), "utf-8")
     made = CliRunner().invoke(
         command,

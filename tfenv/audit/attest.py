@@ -14,7 +14,7 @@ from tfenv.audit.provenance import Run
 from tfenv.audit.sbom import Subject
 from tfenv.errors import BadWheelError, FileFormatError
 from tfenv.lock.model import Lock
-from tfenv.wheel import contents
+from tfenv.wheel import contents, rewrite
 from tfenv.wheel.archive import ZipTree
 
 
@@ -118,17 +118,33 @@ def _times(journal: Path) -> tuple[str, str]:
     return first, last
 
 
+def embed(wheel: Path, lock: Lock, folder: Path) -> Path:
+    """Write the wheel to `folder` with its SBOM inside (PEP 770: `.dist-info/sboms/`).
+
+    Raises:
+        BadWheelError: it is no wheel, or has one from tfenv already.
+    """
+    document = sbom.make(subject_of(wheel)._replace(sha256=""), lock)
+    out = folder / wheel.name
+    if out.exists() and out.samefile(wheel):
+        raise FileFormatError(
+            f"{wheel.name} cannot be written over itself", "-o is its own folder", "give another -o"
+        )
+    rewrite.add_member(wheel, out, "sboms/tfenv.cdx.json", document.encode())
+    return out
+
+
 def write(
-    wheel: Path, lock: Lock, key: Path, folder: Path | None = None, built: Path | None = None
+    wheel: Path, lock: Lock, key: Path, folder: Path | None = None, run: Run | None = None
 ) -> Paths:
-    """Write both documents: what `lock` names as inputs, and the build by its record in `built`.
+    """Write both documents. `run` is the build, read from the wheel's own folder if not given.
 
     Raises:
         BadWheelError, FileFormatError, MissingExtraError: wheel, key or extra is not usable.
     """
     where = paths(wheel, folder)
     subject = subject_of(wheel)
-    run = read_run(wheel, subject.sha256, built)
+    run = run or read_run(wheel, subject.sha256)
     document = sbom.make(subject, lock)
     made = provenance.statement(subject, lock, run, document, where.sbom.name)
     sealed = dsse.seal(msgspec.json.encode(made), key)

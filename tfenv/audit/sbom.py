@@ -32,7 +32,10 @@ _TYPES = {
 
 
 class Subject(NamedTuple):
-    """The wheel that an SBOM or a provenance is about."""
+    """The wheel that an SBOM or a provenance is about.
+
+    The hash is empty in an SBOM that lies inside the wheel, which cannot hold its own.
+    """
 
     file: str
     sha256: str
@@ -50,7 +53,7 @@ def make(subject: Subject, lock: Lock) -> str:
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
-        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'tfenv:{subject.sha256}')}",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'tfenv:{subject.file}:{subject.sha256}')}",
         "version": 1,
         "metadata": {
             "component": root,
@@ -78,15 +81,17 @@ def pins_of(lock: Lock) -> Sequence[pinned.Pinned]:
 
 
 def _root(subject: Subject) -> dict[str, Any]:
-    return {
+    found: dict[str, Any] = {
         "type": "library",
-        "bom-ref": f"wheel:{subject.sha256}",
+        "bom-ref": f"wheel:{subject.sha256 or subject.file}",
         "name": subject.name,
         "version": subject.version,
         "purl": f"pkg:pypi/{quote(subject.name.lower().replace('_', '-'))}@{quote(subject.version)}",
-        "hashes": [{"alg": "SHA-256", "content": subject.sha256}],
         "properties": [{"name": "tfenv:file", "value": subject.file}],
     }
+    if subject.sha256:
+        found["hashes"] = [{"alg": "SHA-256", "content": subject.sha256}]
+    return found
 
 
 def _of_pin(pin: pinned.Pinned) -> dict[str, Any]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     help="A PEM key: private to sign, public to verify (then several may be given).",
 )
 @click.option("-o", "folder", type=click.Path(path_type=Path), help="Where the documents lie.")
+@click.option("--embed", is_flag=True, help="Put an SBOM into a copy of the wheel in -o first.")
 @click.option("--verify", is_flag=True, help="Check the documents; offline, writes nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
@@ -42,10 +43,12 @@ def command(
     built: Path | None,
     keys: tuple[Path, ...],
     folder: Path | None,
+    embed: bool,
     verify: bool,
     as_json: bool,
 ) -> None:
     """Write WHEEL.cdx.json (CycloneDX) and WHEEL.provenance.json (SLSA, signed), or verify them."""
+    from tfenv import files
     from tfenv.audit import attest
 
     if verify:
@@ -62,7 +65,12 @@ def command(
     if len(keys) != 1:
         raise click.UsageError("sign with one --key")
     lock = _lock(target, lock_file)
-    where = attest.write(wheel, lock, keys[0], folder, built)
+    run = attest.read_run(wheel, files.sha256_file(wheel), built)
+    if embed:
+        if folder is None:
+            raise click.UsageError("--embed writes another wheel: give -o FOLDER")
+        wheel = attest.embed(wheel, lock, folder)
+    where = attest.write(wheel, lock, keys[0], folder, run)
     if as_json:
         _output.json({"sbom": str(where.sbom), "provenance": str(where.provenance)})
     else:

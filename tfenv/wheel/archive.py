@@ -22,11 +22,11 @@ MAX_TOTAL = 32 << 30  # bytes after decompression: the largest TensorFlow wheel 
 BOMB_TOTAL = 256 << 20
 BOMB_RATIO = 100  # real TensorFlow wheels are below 5
 
-_END = struct.Struct("<4s4H2IH")
+END = struct.Struct("<4s4H2IH")
 _END64_LOCATOR = struct.Struct("<4sIQI")
 _END64 = struct.Struct("<4sQ2H2I4Q")
-_CENTRAL = struct.Struct("<4s6H3I5H2I")
-_LOCAL = struct.Struct("<4s5H3I2H")
+CENTRAL = struct.Struct("<4s6H3I5H2I")
+LOCAL = struct.Struct("<4s5H3I2H")
 _TOO_LONG = 0xFFFFFFFF
 
 
@@ -74,7 +74,7 @@ class ZipTree:
         """Inflate one member; its size and CRC are checked at the end."""
         crc, size, checksum = 0, 0, codec().crc32
         try:
-            _seek_data(self._file, item)
+            seek_data(self._file, item)
             unpack = deflated if item.method else stored
             for chunk in unpack(self._file, item.packed):
                 size += len(chunk)
@@ -125,14 +125,14 @@ def _read_directory(stream: BinaryIO) -> dict[str, Entry]:
 def _find_directory(stream: BinaryIO) -> _Directory:
     """Where the central directory is, from the record at the end of the file."""
     length = stream.seek(0, 2)
-    start = max(0, length - _END.size - 0xFFFF)
+    start = max(0, length - END.size - 0xFFFF)
     stream.seek(start)
     tail = stream.read()
     at = tail.rfind(b"PK\x05\x06")
-    if at < 0 or len(tail) - at < _END.size:
+    if at < 0 or len(tail) - at < END.size:
         raise ValueError("it is not a zip file, or its end is missing")
-    _, disk, first, here, count, size, offset, comment = _END.unpack_from(tail, at)
-    if at + _END.size + comment != len(tail):
+    _, disk, first, here, count, size, offset, comment = END.unpack_from(tail, at)
+    if at + END.size + comment != len(tail):
         raise ValueError("there are bytes after the end of the archive")
     end = start + at
     if count == 0xFFFF or _TOO_LONG in (size, offset):
@@ -166,10 +166,10 @@ def _read_central(data: bytes, position: int, index: int) -> tuple[Entry, int]:
     (
         magic, _made, _need, flags, method, time, date, crc, packed, size,
         name_length, extra_length, comment_length, disk, _internal, external, offset,
-    ) = _CENTRAL.unpack_from(data, position)  # fmt: skip
+    ) = CENTRAL.unpack_from(data, position)  # fmt: skip
     if magic != b"PK\x01\x02":
         raise ValueError("the central directory is damaged")
-    start = position + _CENTRAL.size
+    start = position + CENTRAL.size
     end = start + name_length + extra_length + comment_length
     if end > len(data):
         raise ValueError("the central directory is cut off")
@@ -220,15 +220,15 @@ def _check_overlap(found: Mapping[str, Entry], limit: int) -> None:
     for item in sorted(found.values(), key=lambda item: item.offset):
         if item.offset < end:
             raise ValueError(f"{item.path} overlaps another member: a zip bomb")
-        end = item.offset + _LOCAL.size + len(item.path.encode()) + item.packed
+        end = item.offset + LOCAL.size + len(item.path.encode()) + item.packed
     if end > limit:
         raise ValueError("a member lies outside the archive")
 
 
-def _seek_data(stream: BinaryIO, item: Entry) -> None:
+def seek_data(stream: BinaryIO, item: Entry) -> None:
     """Go to the data of a member, if its local header agrees with the central directory."""
     stream.seek(item.offset)
-    header = _LOCAL.unpack(stream.read(_LOCAL.size))
+    header = LOCAL.unpack(stream.read(LOCAL.size))
     magic, method, name_length, extra_length = header[0], header[3], header[9], header[10]
     if magic != b"PK\x03\x04" or method != item.method:
         raise ValueError(f"the local header of {item.path} is damaged")
