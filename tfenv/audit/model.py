@@ -47,7 +47,12 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Audit(msgspec.Struct, kw_only=True):
-    """The result. `trusted` says what was taken on trust: nothing, or the two RECORDs."""
+    """The result.
+
+    Attributes:
+        trusted: what was taken on trust: nothing, or the two RECORDs.
+        varied: what differed between two builds that were made to be compared.
+    """
 
     schema: str = SCHEMA
     verdict: Verdict
@@ -57,3 +62,4 @@ class Audit(msgspec.Struct, kw_only=True):
     a: Side
     b: Side
     trusted: str = ""
+    varied: list[str] = []

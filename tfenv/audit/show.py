@@ -31,6 +31,8 @@ def headline(result: Audit) -> str:
 def as_text(result: Audit) -> str:
     """The verdict, then every difference under its member, then what was explained away."""
     lines = [headline(result), f"  A: {_side(result.a)}", f"  B: {_side(result.b)}"]
+    if result.varied:
+        lines.append(f"  varied between the builds: {', '.join(result.varied)}")
     for item in result.differences[:MAX_LINES]:
         path = item.path or "(the archive itself)"
         lines.append(one_line(f"  {item.kind}: {path}: {item.detail}"))
@@ -83,6 +85,8 @@ def as_html(result: Audit) -> str:
         f"<title>{title}</title><style>{_STYLE}</style></head><body>",
         f'<h1 class="{result.verdict}">{_text(headline(result))}</h1>',
         f"<p>A: <code>{_text(_side(result.a))}</code><br>B: <code>{_text(_side(result.b))}</code></p>",
+        f"<p>Varied between the builds: {_text(', '.join(result.varied))}</p>"
+        * bool(result.varied),
         _table("Differences", ("Member", "Kind", "Where and what", "Likely cause"), rows),
         _table("Explained by normalisers", ("Member", "Normaliser", "Where and what"), explained),
         _table("What these normalisers ignore", ("Name", "Meaning"), meanings),

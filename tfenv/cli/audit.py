@@ -3,28 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tfenv.cli import _output
 
+if TYPE_CHECKING:
+    from tfenv.audit.model import Audit
 
-@click.command("audit")
-@click.argument("a", type=click.Path(path_type=Path))
-@click.argument("b", type=click.Path(path_type=Path))
+
+@click.command("audit", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.argument("a")
+@click.argument("b", required=False)
 @click.option("--quick", is_flag=True, help="Read only the two RECORDs, and trust them.")
 @click.option("--strict", is_flag=True, help="Use no normaliser: every byte counts.")
 @click.option("--without", default="", help="Normalisers to leave out, separated by commas.")
+@click.option(
+    "--twice",
+    is_flag=True,
+    help="A is a target: build it twice in varied surroundings and compare the two. Options that "
+    "audit does not have are handed to `tfenv build`.",
+)
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page for people here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
 def command(
-    a: Path, b: Path, quick: bool, strict: bool, without: str, html: Path | None, as_json: bool
+    context: click.Context,
+    a: str,
+    b: str | None,
+    quick: bool,
+    strict: bool,
+    without: str,
+    twice: bool,
+    html: Path | None,
+    as_json: bool,
 ) -> None:
     """Compare A with B: wheels, folders, or OCI image layouts. Exit 1 when they are different."""
     from tfenv.audit import compare, show
 
     names = _names(strict=strict, without=without)
-    result = compare.quick(a, b) if quick else compare.audit(a, b, names)
+    if twice:
+        rest = [text for text in (b, *context.args) if text]
+        result = _twice(a, rest, names)
+    elif b is None or context.args:
+        raise click.UsageError("give A and B, two files or folders")
+    elif quick:
+        result = compare.quick(Path(a), Path(b))
+    else:
+        result = compare.audit(Path(a), Path(b), names)
     if html:
         from tfenv import files
 
@@ -34,7 +61,7 @@ def command(
     else:
         click.echo(show.as_text(result))
     if result.verdict == "different":
-        click.get_current_context().exit(1)
+        context.exit(1)
 
 
 def _names(*, strict: bool, without: str) -> list[str]:
@@ -47,3 +74,15 @@ def _names(*, strict: bool, without: str) -> list[str]:
             f"there are {', '.join(normalise.NAMES)}"
         )
     return [] if strict else [name for name in normalise.NAMES if name not in left_out]
+
+
+def _twice(target: str, arguments: list[str], names: list[str]) -> Audit:
+    from tfenv import target as targets
+    from tfenv.audit import compare, rebuild
+
+    name = targets.parse(target).name
+    folder = Path.cwd() / ".tfenv" / "audit" / name
+    say = lambda text: click.echo(text, err=True)  # noqa: E731
+    result = compare.audit(*rebuild.twice(name, arguments, folder, say), names)
+    result.varied = rebuild.varied()
+    return result
