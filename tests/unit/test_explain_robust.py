@@ -88,7 +88,7 @@ def _noise(count: int, seed: int = 1) -> str:
 
 def test_a_cause_is_found_in_noise_on_both_sides() -> None:
     noise = _noise(3000)
-    for expected, text in LOGS[:: 4]:
+    for expected, text in LOGS[::4]:
         answer = explain_text(noise + text + noise)
         assert answer.root_cause == expected
         assert answer.evidence is not None
@@ -98,7 +98,9 @@ def test_a_cause_is_found_in_noise_on_both_sides() -> None:
 
 def test_a_cause_is_found_in_a_hundred_thousand_lines() -> None:
     noise = _noise(50_000)
-    answer = explain_text(noise + "nvcc fatal   : Unsupported gpu architecture 'compute_86'\n" + noise)
+    answer = explain_text(
+        noise + "nvcc fatal   : Unsupported gpu architecture 'compute_86'\n" + noise
+    )
     assert answer.root_cause == "nvcc-arch-too-new"
     assert answer.evidence is not None
     assert answer.evidence.line == 50_001
@@ -116,7 +118,9 @@ def test_a_line_across_the_border_of_a_chunk(place: int) -> None:
 
 
 def test_a_message_inside_a_very_long_line() -> None:
-    long = "x" * 900_000 + " nvcc fatal   : Unsupported gpu architecture 'compute_86' " + "y" * 900_000
+    long = (
+        "x" * 900_000 + " nvcc fatal   : Unsupported gpu architecture 'compute_86' " + "y" * 900_000
+    )
     assert explain_text(long).root_cause == "nvcc-arch-too-new"
 
 
@@ -141,12 +145,25 @@ def test_no_template_is_slow_on_hostile_lines() -> None:
     started = time.process_time()
     templates = [compile_template(m) for s in library().signature for m in s.match]
     for template in templates:
-        hostile = (template.literals[0] + " '") * (lines.MAX_LINE // (len(template.literals[0]) + 2))
+        hostile = (template.literals[0] + " '") * (
+            lines.MAX_LINE // (len(template.literals[0]) + 2)
+        )
         template.match(lines.message(hostile))
         template.match(lines.message("a" * lines.MAX_LINE + template.literals[0]))
     assert time.process_time() - started < 60
 
 
-@pytest.mark.parametrize("text", ["error: ", "'", "ERROR: (", "[1/1] ", "2024-01-01T00:00:00Z ", "\x1b[0m", "undefined symbol: _ZN"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "error: ",
+        "'",
+        "ERROR: (",
+        "[1/1] ",
+        "2024-01-01T00:00:00Z ",
+        "\x1b[0m",
+        "undefined symbol: _ZN",
+    ],
+)
 def test_adversarial_megabytes_end(text: str) -> None:
     explain_text((text * (1_000_000 // len(text)) + "\n") * 2)

@@ -46,7 +46,9 @@ def language() -> str:
     """The language of messages: TFENV_LANG where a translation exists, else English."""
     from tfenv.diagnose.signatures import languages
 
-    wanted = os.environ.get("TFENV_LANG", "en").replace("-", "_").split(".")[0].split("_")[0].lower()
+    wanted = (
+        os.environ.get("TFENV_LANG", "en").replace("-", "_").split(".")[0].split("_")[0].lower()
+    )
     return wanted if wanted in languages() else "en"
 
 
@@ -57,7 +59,9 @@ def _open(log: str) -> BinaryIO:
         return Path(log).open("rb")
     except OSError as error:
         raise UsageError(
-            f"the log {log} cannot be read", error.strerror or str(error), "name a log file, or - for standard input"
+            f"the log {log} cannot be read",
+            error.strerror or str(error),
+            "name a log file, or - for standard input",
         ) from error
 
 
@@ -67,7 +71,9 @@ def _write_case(log: str, path: Path, answer: Explanation) -> None:
 
     if log == "-":
         raise UsageError(
-            "--new-case needs a log file", "standard input is read only once", "save the log, then name it"
+            "--new-case needs a log file",
+            "standard input is read only once",
+            "save the log, then name it",
         )
     write_text(path, newcase.render(Path(log).read_bytes(), answer))
 

@@ -37,12 +37,12 @@ def candidates(scan: Scan, library: Library, context: Context) -> list[Candidate
         for hit in hits:
             captures = _judge(signature, hit, context)
             if captures is not None:
-                _add(found, Candidate(signature.cause, signature, hit, captures, signature.strength))
+                _add(
+                    found, Candidate(signature.cause, signature, hit, captures, signature.strength)
+                )
                 break
     _mark_consequences(found)
-    return sorted(
-        found.values(), key=lambda c: (bool(c.superseded_by), -c.strength, c.hit.line)
-    )
+    return sorted(found.values(), key=lambda c: (bool(c.superseded_by), -c.strength, c.hit.line))
 
 
 def _judge(signature: Signature, hit: Hit, context: Context) -> dict[str, str] | None:
@@ -62,9 +62,7 @@ def _add(found: dict[str, Candidate], new: Candidate) -> None:
         found[new.cause] = new
         return
     best, rest = (
-        (new, old)
-        if (-new.strength, new.hit.line) < (-old.strength, old.hit.line)
-        else (old, new)
+        (new, old) if (-new.strength, new.hit.line) < (-old.strength, old.hit.line) else (old, new)
     )
     best.supersedes |= rest.supersedes
     if not rest.alternatives and rest.strength > WEAK:

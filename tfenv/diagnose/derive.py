@@ -27,7 +27,11 @@ def nvcc_arch(captures: Captures, context: Context, line: int) -> dict[str, str]
     cuda = seen[-1] if seen else context.given.get("target_cuda", "")
     first, last = devices.spans(sm)
     added = {"capability": sm, "first_cuda": first, "last_cuda": last, "cuda_in_use": cuda}
-    if cuda and number == versions.minor(cuda).replace(".", "") and sm not in devices.capabilities(cuda):
+    if (
+        cuda
+        and number == versions.minor(cuda).replace(".", "")
+        and sm not in devices.capabilities(cuda)
+    ):
         return {**added, "arch_is": "invalid"}
     if not first:
         return {**added, "arch_is": "invalid"}
@@ -125,7 +129,9 @@ def _verdict(
 def _pythons(name: str, wanted: str) -> list[str]:
     """The Pythons that a release has wheels for; for no version, those of all releases."""
     rows = [row for row in facts.rows(Wheel) if row.distribution == name]
-    chosen = [r for r in rows if not wanted or r.version == wanted or r.version.startswith(f"{wanted}.")]
+    chosen = [
+        r for r in rows if not wanted or r.version == wanted or r.version.startswith(f"{wanted}.")
+    ]
     pythons = {p for row in chosen for p in row.pythons}
     return sorted(pythons, key=versions.key)
 
@@ -141,7 +147,9 @@ def wheel_file(captures: Captures, context: Context, line: int) -> dict[str, str
     wanted = versions.minor(match.group(1))
     added = {"wanted": wanted, "found": python, "wheel": name}
     known_from = {"manylinux2010": "19.0", "manylinux2014": "19.3", "manylinux_": "20.3"}
-    needs = max((v for tag, v in known_from.items() if tag in match.group(3)), default="", key=versions.key)
+    needs = max(
+        (v for tag, v in known_from.items() if tag in match.group(3)), default="", key=versions.key
+    )
     if needs and wanted == python and pip and versions.compare(pip, "<", needs):
         return {**added, "wheel_is": "pip"}
     return {**added, "wheel_is": "tag"}
@@ -162,7 +170,9 @@ def python_range(captures: Captures, context: Context, line: int) -> dict[str, s
 def numpy_api(captures: Captures, context: Context, line: int) -> dict[str, str]:
     """Whether NumPy is older than the build's, or a NumPy 2 under a build for NumPy 1."""
     built, found = captures["built"], captures["found"]
-    numbers = [int(x, 16) if x.startswith("0x") or not x.isdigit() else int(x) for x in (built, found)]
+    numbers = [
+        int(x, 16) if x.startswith("0x") or not x.isdigit() else int(x) for x in (built, found)
+    ]
     if numbers[1] >= 0x2000000:
         return {"api_is": "numpy2"}
     return {"api_is": "old" if numbers[0] > numbers[1] else "numpy2"}

@@ -24,7 +24,9 @@ def capability(name: str) -> str:
 
 def _plain(name: str) -> str:
     words = re.sub(r"[^a-z0-9]+", " ", name.lower()).split()
-    return " ".join(w for w in words if w not in {"nvidia", "geforce", "tesla", "quadro", "gpu", "laptop"})
+    return " ".join(
+        w for w in words if w not in {"nvidia", "geforce", "tesla", "quadro", "gpu", "laptop"}
+    )
 
 
 @functools.cache

@@ -42,7 +42,9 @@ def explain_file(path: Path, target: Target | None = None, language: str = "en")
         return explain_stream(stream, target, language)
 
 
-def explain_text(text: str | bytes, target: Target | None = None, language: str = "en") -> Explanation:
+def explain_text(
+    text: str | bytes, target: Target | None = None, language: str = "en"
+) -> Explanation:
     """Explain a log in memory, for the build driver and the verifier."""
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
     return explain_stream(io.BytesIO(data), target, language)

@@ -51,7 +51,10 @@ def of_target(target: Target) -> dict[str, str]:
     known |= {compiler.lower(): number} if number else {}
     known |= {"target": target.name, "version": target.version, "minor": _minor(target.version)}
     if "cuda" in known:
-        known |= {"cuda_minor": _minor(known["cuda"]), "cudnn_minor": _minor(known.get("cudnn", ""))}
+        known |= {
+            "cuda_minor": _minor(known["cuda"]),
+            "cudnn_minor": _minor(known.get("cudnn", "")),
+        }
         known["driver"] = known.get("driver", "").lstrip(">=")
     if "python" in known:
         known["python_tag"] = "cp" + known["python"].replace(".", "")

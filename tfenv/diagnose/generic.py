@@ -8,7 +8,9 @@ from tfenv.diagnose.model import Evidence
 from tfenv.diagnose.scan import Hit, Scan
 from tfenv.diagnose.signatures import Library
 
-_FILE = re.compile(r"(?:^|[\s(\"'])((?:[A-Za-z]:)?[\w./\\+-]{1,200}\.(?:cc|cpp|cu|c|h|hpp|cuh|py|S|s|bzl|go|td|proto))[:(,\"]")
+_FILE = re.compile(
+    r"(?:^|[\s(\"'])((?:[A-Za-z]:)?[\w./\\+-]{1,200}\.(?:cc|cpp|cu|c|h|hpp|cuh|py|S|s|bzl|go|td|proto))[:(,\"]"
+)
 _TARGET = re.compile(r"((?:@[\w.~-]+)?//[\w./+-]{0,200}(?::[\w./+-]{1,120})?)")
 
 HELP = {

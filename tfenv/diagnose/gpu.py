@@ -35,7 +35,9 @@ def state(scan: Scan) -> dict[str, str]:
     seen = [v for v in values("cuda_seen") if "." in v or versions.key(v) >= (9,)]
     toolkit = bool(lacks & _TOOLKIT)
     present = bool(values("gpu_present"))
-    wanted = present or any(values(n) for n in ("gpu_empty", "gpu_asked", "cvd_hidden", "smi_missing"))
+    wanted = present or any(
+        values(n) for n in ("gpu_empty", "gpu_asked", "cvd_hidden", "smi_missing")
+    )
     libcuda = bool(lacks & {"cuda", "nvcuda"}) or bool(values("no_kernel_driver"))
     quiet = bool(values("dlopen_failed")) and not lacks & (_TOOLKIT | {"cudnn"})
     flags = {
@@ -44,7 +46,8 @@ def state(scan: Scan) -> dict[str, str]:
         "cuda_other": toolkit and _other_version(missing, opened, seen),
         "cuda_other_import": _other_version(missing, opened, seen),
         "libcuda_missing": libcuda,
-        "cuda_quiet_or_pip": quiet or (bool(values("pip_nvidia")) and (toolkit or "cudnn" in lacks)),
+        "cuda_quiet_or_pip": quiet
+        or (bool(values("pip_nvidia")) and (toolkit or "cudnn" in lacks)),
         "gpu_wanted": wanted,
         "gpu_wanted_device": present or bool(values("smi_gpu")) or bool(values("drivers_match")),
         "container_no_driver": bool(values("container")) and libcuda,
@@ -70,7 +73,9 @@ def same_cuda(wanted: str, have: str) -> bool:
     major = versions.key(wanted)[:1]
     if major >= (11,):
         return versions.key(have)[:1] == major
-    return versions.minor(have) == versions.minor(wanted) or versions.key(have) == versions.key(wanted)
+    return versions.minor(have) == versions.minor(wanted) or versions.key(have) == versions.key(
+        wanted
+    )
 
 
 def _newer_than_cuda(scan: Scan, opened: set[tuple[str, str]], seen: list[str]) -> bool:
@@ -82,7 +87,9 @@ def _newer_than_cuda(scan: Scan, opened: set[tuple[str, str]], seen: list[str]) 
         capabilities += [".".join(numbers[:2])] if len(numbers) >= 2 else []
     for _, name in scan.clues.get("gpu_name", ()):
         capabilities += [c for c in [devices.capability(name)] if c]
-    limits = [limit for version in loaded for limit in [devices.newest_capability(version)] if limit]
+    limits = [
+        limit for version in loaded for limit in [devices.newest_capability(version)] if limit
+    ]
     if not limits or not capabilities:
         return False
     return max(map(versions.key, capabilities)) > max(map(versions.key, limits))

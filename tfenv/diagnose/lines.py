@@ -9,7 +9,9 @@ from __future__ import annotations
 import codecs
 import re
 
-_ANSI = re.compile(rb"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78])")
+_ANSI = re.compile(
+    rb"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78])"
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060\ufeff]")
 _SPACES = re.compile(r"\s{2,}|[\t\u00a0\u202f]")
 QUOTES = str.maketrans(dict.fromkeys('"`´‘’‚‛“”„‟′″「」『』', "'"))

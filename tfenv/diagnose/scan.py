@@ -107,12 +107,8 @@ class _Run:
         self.result.lines += chunk.count(b"\n") + (not chunk.endswith(b"\n"))
 
     def _line(self, chunk: bytes, start: int, end: int, number: int, texts: set[str]) -> None:
-        entries = [
-            entry
-            for text in texts
-            for entry in self._scanner._by_text[text]
-            if entry.matches < entry.limit
-        ]
+        known = [entry for text in texts for entry in self._scanner._by_text[text]]
+        entries = [entry for entry in known if entry.matches < entry.limit]
         if not entries:
             return
         raw = chunk[start:end]
@@ -131,8 +127,11 @@ class _Run:
             for entry in wanted:
                 captures = entry.template.match(normal)
                 if captures is not None:
-                    matched |= self._found(entry, captures, normal, number, command, (chunk, start, end))
-        if not matched and len(raw) <= lines.MAX_LINE and len(self._quiet) < _REPEATS:
+                    matched |= self._found(
+                        entry, captures, normal, number, command, (chunk, start, end)
+                    )
+        whole = len(entries) == len(known) and len(raw) <= lines.MAX_LINE
+        if whole and not matched and len(self._quiet) < _REPEATS:
             self._quiet.add(shape)
 
     def _found(
@@ -180,14 +179,15 @@ class _Run:
 
     def _clear(self, outcome: Outcome) -> None:
         done = set(outcome.clears)
-        for index in [i for i in self.result.signatures if self._library.signature[i].phase in done]:
+        for index in [
+            i for i in self.result.signatures if self._library.signature[i].phase in done
+        ]:
             del self.result.signatures[index]
         for index in [i for i in self.result.troubles if self._library.trouble[i].phase in done]:
             del self.result.troubles[index]
         for entry in self._scanner._entries:
             if entry.limit == _ENOUGH:
                 entry.matches = 0
-        self._quiet.clear()
         if self._retired:
             self._retired = 0
             self._filter, self._texts = self._scanner._all

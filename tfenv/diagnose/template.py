@@ -19,6 +19,7 @@ the line and never faster, whatever the line holds.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ _NAMED = re.compile(r"([a-z_]+)(?::([a-z]+))?\Z")
 _PAUSE = re.compile(r"(?<=[:.!,]) (?=\S)")
 _COMMON = frozenset(
     """tensorflow error error: Error Error: ERROR: python Python numpy bazel test from keras warning
-    passed nvidia build version failed major: Device fatal: COMMIT Error(""".split()
+    passed nvidia build version failed major: Device fatal: COMMIT Error( Compiling Linking Executing""".split()
 ) | {"not found", "No such file", "No such file or directory"}
 _SELECTIVE = 8  # characters: enough to be rare in a log
 _USEFUL = 4  # bytes: a shorter literal is in every other line
@@ -49,8 +50,18 @@ _USEFUL = 4  # bytes: a shorter literal is in every other line
 
 @dataclass(frozen=True)
 class _Segment:
-    regex: re.Pattern[str]
+    pattern: str
     gap: str  # name that takes the text between the segment before and this one; "" is none
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """Compiled when first needed: most templates never meet a line."""
+        return _compiled(self.pattern)
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 @dataclass(frozen=True)
@@ -135,7 +146,7 @@ class _Builder:
 
     def cut(self, gap: str) -> None:
         if self.pattern:
-            self.segments.append(_Segment(re.compile(self.pattern), self.gap))
+            self.segments.append(_Segment(self.pattern, self.gap))
         self.pattern, self.gap = "", gap
 
 

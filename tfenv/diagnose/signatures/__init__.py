@@ -73,7 +73,10 @@ def messages(language: str) -> dict[str, str]:
 def languages() -> list[str]:
     """The languages that causes are translated to."""
     names = [path.name for path in resources.files(__package__ or __name__).iterdir()]
-    return ["en", *sorted(n.split(".")[1] for n in names if n.startswith("causes.") and n.count(".") == 2)]
+    return [
+        "en",
+        *sorted(n.split(".")[1] for n in names if n.startswith("causes.") and n.count(".") == 2),
+    ]
 
 
 def _tables(name: str) -> dict[str, dict[str, Any]]:
