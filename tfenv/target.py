@@ -9,16 +9,30 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
 from tfenv import facts
 from tfenv.errors import UnknownTargetError
 from tfenv.facts import schema
+from tfenv.facts.versions import Version, within
+from tfenv.facts.versions import version as version_key
 
-if TYPE_CHECKING:
-    from packaging.version import Version
+__all__ = [
+    "PLATFORM_OF_WORD",
+    "WORD_OF_PLATFORM",
+    "Product",
+    "Target",
+    "Version",
+    "catalogue",
+    "nearest",
+    "parse",
+    "product_fits",
+    "releases",
+    "version_key",
+    "within",
+]
 
 Product = Literal["wheel", "cc", "c", "lite"]
 
@@ -70,26 +84,6 @@ class Target(msgspec.Struct, frozen=True, order=False):
         return f"tf-{self.name.replace('.', '_')}"
 
 
-def version_key(version: str) -> Version:
-    """Order for release versions (PEP 440)."""
-    return _version(version)
-
-
-@functools.cache
-def _version(text: str) -> Version:
-    from packaging.version import Version
-
-    return Version(text)
-
-
-@functools.cache
-def within(version: str, specifier: str) -> bool:
-    """Whether a version satisfies a PEP 440 specifier; an empty specifier holds for all."""
-    from packaging.specifiers import SpecifierSet
-
-    return SpecifierSet(specifier).contains(version, prereleases=True)
-
-
 @functools.cache
 def catalogue() -> dict[str, Target]:
     """Every target that somebody could want, by name: a released wheel or a documented build."""
@@ -99,7 +93,7 @@ def catalogue() -> dict[str, Target]:
             _add(found, Target(wheel.version, wheel.variant, wheel.platform))
     for version in releases():
         _add(found, Target(version, "cpu"))
-        if _tested(version, "linux-x86_64", "cuda"):
+        if _minor(version) in _tested_minors("linux-x86_64", "cuda"):
             _add(found, Target(version, "cuda"))
     for product in facts.rows(schema.ProductFact):
         for target in list(found.values()):
@@ -121,12 +115,12 @@ def product_fits(product: schema.ProductFact, target: Target) -> bool:
     )
 
 
-def _tested(version: str, platform: schema.Platform, variant: schema.Variant) -> bool:
-    minor = _minor(version)
-    return any(
-        row.platform == platform and row.variant == variant and _minor(row.version) == minor
-        for row in facts.rows(schema.Tested)
-    )
+@functools.cache
+def _tested_minors(
+    platform: schema.Platform, variant: schema.Variant
+) -> frozenset[tuple[str, ...]]:
+    rows = facts.grouped(schema.Tested, "platform", "variant").get((platform, variant), ())
+    return frozenset(_minor(row.version) for row in rows)
 
 
 def _minor(version: str) -> tuple[str, ...]:

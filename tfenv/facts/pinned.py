@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from importlib import resources
+from pathlib import Path
 
 import msgspec
 
@@ -54,6 +54,7 @@ class PythonPins(msgspec.Struct, frozen=True):
         return tuple(p for p in self.pins if p.is_sdist)
 
 
+@functools.lru_cache(maxsize=4096)
 def parse(text: str, name: str) -> PythonPins:
     """Read a Python lock.
 
@@ -95,7 +96,7 @@ def render(pins: PythonPins, title: str) -> str:
 @functools.cache
 def shipped(file: str) -> str | None:
     """The text of a shipped Python lock, or None."""
-    path = resources.files("tfenv").joinpath("locks", "python", file)
+    path = Path(__file__).parents[1] / "locks" / "python" / file
     return path.read_text("utf-8") if path.is_file() else None
 
 

@@ -87,7 +87,8 @@ def _python(files: PythonFiles) -> PythonLock:
 
 
 def _source(target: Target) -> Artifact:
-    row = next((r for r in facts.rows(schema.Source) if r.version == target.version), None)
+    rows = facts.grouped(schema.Source, "version")
+    row = next(iter(rows.get((target.version,), ())), None)
     if row is None:
         tag = f"v{target.version}"
         url = f"https://github.com/tensorflow/tensorflow/archive/{tag}.tar.gz"
@@ -103,7 +104,7 @@ def _bazel(toolchain: Toolchain) -> list[Artifact]:
         return []
     found = []
     for kind in ("binary", "windows-zip", "installer"):
-        rows = [r for r in bazel_files(target) if r.version == version and r.kind == kind]
+        rows = [r for r in bazel_files(target, version) if r.kind == kind]
         if rows:
             row = rows[0]
             name = "bazel-installer" if kind == "installer" else "bazel"
@@ -116,7 +117,7 @@ def _bazel(toolchain: Toolchain) -> list[Artifact]:
 
 def _bazelisk(target: Target) -> list[Artifact]:
     platform = BAZELISK_PLATFORM[target.platform]
-    rows = [r for r in facts.rows(schema.BazeliskFile) if r.platform == platform]
+    rows = facts.grouped(schema.BazeliskFile, "platform").get((platform,), ())
     row = max(rows, key=lambda r: version_key(r.version), default=None)
     if row is None:
         return []
@@ -127,11 +128,7 @@ def _cuda(toolchain: Toolchain) -> list[Artifact]:
     version, target = toolchain.get("cuda"), toolchain.target
     if not version:
         return []
-    rows = [
-        r
-        for r in facts.rows(schema.CudaToolkit)
-        if r.version == version and r.platform == target.platform
-    ]
+    rows = facts.grouped(schema.CudaToolkit, "version", "platform")[version, target.platform]
     row = max(rows, key=lambda r: bool(r.sha256))
     cudnn = toolchain.get("cudnn")
     archive = cuda_rules.archive(target, version, cudnn)

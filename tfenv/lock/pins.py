@@ -89,6 +89,7 @@ def _nix_cuda(toolchain: Toolchain, have: dict[tuple[str, str], schema.NixChoice
     return next((n for n in names if ("cuda", n) in have and ("cudnn", n) in have), names[0])
 
 
+@functools.cache
 def _pin(release: str) -> schema.NixpkgsPin | None:
     rows = facts.rows(schema.NixpkgsPin)
     return next((r for r in rows if r.release == release and r.preferred), None)
@@ -132,13 +133,10 @@ SUBDIR: dict[schema.Platform, str] = {
 }
 
 
-def conda_builds(target: Target, name: str) -> list[schema.CondaPackage]:
+def conda_builds(target: Target, name: str) -> tuple[schema.CondaPackage, ...]:
     """Known builds of a package on conda-forge, for the target's platform."""
-    return [
-        r
-        for r in facts.rows(schema.CondaPackage)
-        if r.name == name and r.subdir == SUBDIR[target.platform] and r.channel == "conda-forge"
-    ]
+    rows = facts.grouped(schema.CondaPackage, "channel", "subdir", "name")
+    return rows.get(("conda-forge", SUBDIR[target.platform], name), ())
 
 
 def _conda_pins(toolchain: Toolchain) -> dict[str, Value]:
@@ -183,7 +181,7 @@ def _conda_cuda(toolchain: Toolchain) -> dict[str, Value]:
     return table
 
 
-def _newest(rows: list[schema.CondaPackage], wanted: str) -> schema.CondaPackage | None:
+def _newest(rows: tuple[schema.CondaPackage, ...], wanted: str) -> schema.CondaPackage | None:
     fit = [r for r in rows if matches(r.version, wanted)]
     return max(fit, key=lambda r: version_key(r.version), default=None)
 
@@ -244,6 +242,11 @@ def python_source(toolchain: Toolchain) -> schema.CPython | None:
     system, minor = os_row(toolchain.get("base")), toolchain.get("python")
     if minor == system.python or minor in system.pythons:
         return None
+    return _newest_source(minor)
+
+
+@functools.cache
+def _newest_source(minor: str) -> schema.CPython | None:
     rows = [r for r in facts.rows(schema.CPython) if matches(r.version, minor)]
     best = [r for r in rows if r.url.endswith((".tgz", ".tar.gz"))] or rows
     return max(best, key=lambda r: version_key(r.version), default=None)

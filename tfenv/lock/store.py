@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -111,5 +110,5 @@ def load(path: Path) -> Lock:
 
 def shipped(target: str) -> Lock | None:
     """The committed lock of a target, if it is one of those that ship."""
-    path = resources.files("tfenv").joinpath("locks", "targets", f"{target}.lock.toml")
+    path = Path(__file__).parents[1] / "locks" / "targets" / f"{target}.lock.toml"
     return loads(path.read_text("utf-8"), f"{target}.lock.toml") if path.is_file() else None

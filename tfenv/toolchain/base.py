@@ -32,7 +32,7 @@ def base_and_compiler(target: Target, choices: Choices) -> dict[str, Chosen]:
 
 def os_row(name: str) -> schema.BaseOs:
     """The facts of a base system."""
-    return next(row for row in facts.rows(schema.BaseOs) if row.name == name)
+    return facts.grouped(schema.BaseOs, "name")[(name,)][0]
 
 
 def _wanted_compiler(choices: Choices, known: schema.Tested) -> tuple[str, str]:
@@ -148,7 +148,8 @@ def _compiler(
                 "choose another --base or --compiler",
             )
     tested = f"{FAMILY[known.compiler]} {known.compiler_version}"
-    reason = f"TensorFlow tested {tested}; {row.name} has {FAMILY[family]} {version}"
+    reason = lookup.tested_words(target, known, tested)
+    reason += f"; {row.name} has {FAMILY[family]} {version}"
     if choices.compiler:
         reason = f"--compiler {choices.compiler}; {reason}"
     source = f"{known.source}; {row.source}"
@@ -181,7 +182,7 @@ def _elsewhere(target: Target, choices: Choices, known: schema.Tested) -> dict[s
         )
     system = "Windows" if target.platform.startswith("windows") else "macOS"
     value = f"{FAMILY[known.compiler]} {known.compiler_version}".strip()
-    reason = f"what TensorFlow tested for {known.version} on {system}"
+    reason = f"the system's compiler: {lookup.tested_words(target, known, value)}"
     return {
         "base": Chosen(
             system, "platform", f"the target's platform is {target.platform}", known.source

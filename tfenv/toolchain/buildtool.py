@@ -37,7 +37,9 @@ def build_tool(target: Target, choices: Choices) -> dict[str, Chosen]:
                 f"Windows releases through 1.10 are built by CMake ({known.source})",
                 "leave --bazel out",
             )
-        reason = "Windows releases through 1.10 are built by CMake; this is the tested version"
+        what = f"CMake {known.build_tool_version}"
+        reason = "Windows releases through 1.10 are built by CMake; "
+        reason += lookup.tested_words(target, known, what)
         return {"cmake": Chosen(known.build_tool_version, "tested", reason, known.source)}
     bazel = _bazel(target, choices)
     return {"bazel": bazel, "bazel-via": _via(target, choices, bazel.value)}
@@ -45,8 +47,8 @@ def build_tool(target: Target, choices: Choices) -> dict[str, Chosen]:
 
 def bound(target: Target) -> schema.BazelBound | None:
     """What the release's own tree says about Bazel."""
-    rows = (r for r in facts.rows(schema.BazelBound) if r.version == target.version)
-    return next(rows, None)
+    rows = facts.grouped(schema.BazelBound, "version")
+    return next(iter(rows.get((target.version,), ())), None)
 
 
 def _bazel(target: Target, choices: Choices) -> Chosen:
@@ -62,7 +64,7 @@ def _bazel(target: Target, choices: Choices) -> Chosen:
         reason = f".bazelversion of TensorFlow {target.version}"
         return Chosen(limit.file, "bazelversion", reason, limit.source, _refused(limit))
     if known is not None:
-        reason = f"the version that TensorFlow tested for {known.version}"
+        reason = lookup.tested_words(target, known, f"Bazel {known.build_tool_version}")
         return Chosen(known.build_tool_version, "tested", reason, known.source, _refused(limit))
     raise ConflictError(
         f"no Bazel is known for {target.name}",
@@ -125,17 +127,17 @@ def _gap(one: str, other: str) -> tuple[int, ...]:
 
 
 def _published(target: Target, version: str) -> bool:
-    return any(r.version == version for r in bazel_files(target))
+    return bool(bazel_files(target, version))
 
 
-def bazel_files(target: Target) -> list[schema.BazelFile]:
-    """Every published Bazel file for the target's platform."""
-    platform = BAZEL_PLATFORM[target.platform]
-    return [r for r in facts.rows(schema.BazelFile) if r.platform == platform]
+def bazel_files(target: Target, version: str) -> tuple[schema.BazelFile, ...]:
+    """Every published file of one Bazel for the target's platform."""
+    rows = facts.grouped(schema.BazelFile, "platform", "version")
+    return rows.get((BAZEL_PLATFORM[target.platform], version), ())
 
 
 def _via(target: Target, choices: Choices, version: str) -> Chosen:
-    kinds = {r.kind: r for r in bazel_files(target) if r.version == version}
+    kinds = {r.kind: r for r in bazel_files(target, version)}
     source = next((r.source for r in kinds.values()), "tfenv/facts/bazel.toml")
     rejected = _ways_refused(target, version, set(kinds))
     wanted = choices.bazel_via

@@ -9,6 +9,7 @@ import msgspec
 from tfenv import facts
 from tfenv.errors import UsageError
 from tfenv.facts import schema
+from tfenv.facts.versions import specifier
 from tfenv.target import PLATFORM_OF_WORD, Target, catalogue, within
 from tfenv.toolchain import buildtool, cuda, gpu, lookup
 from tfenv.toolchain.python import supported_pythons
@@ -76,11 +77,9 @@ def _specifier(text: str) -> str:
         return ""
     if text[0].isdigit():
         text = f"=={text}.*" if text.count(".") < 2 else f"=={text}"
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
     try:
-        SpecifierSet(text)
-    except InvalidSpecifier as error:
+        specifier(text)
+    except ValueError as error:
         raise UsageError(
             f"--tf {text[:40]} is not a version range", str(error), "for example --tf '>=2.4,<2.7'"
         ) from error

@@ -35,7 +35,7 @@ def capability(text: str) -> tuple[str, str]:
 def arch(cuda: str) -> schema.CudaArch | None:
     """The row of a CUDA version's minor."""
     minor = ".".join(cuda.split(".")[:2])
-    return next((r for r in facts.rows(schema.CudaArch) if r.cuda == minor), None)
+    return next(iter(facts.grouped(schema.CudaArch, "cuda").get((minor,), ())), None)
 
 
 def first_cuda_for(sm: str) -> schema.CudaArch | None:

@@ -17,14 +17,7 @@ def wheel(target: Target) -> schema.Wheel | None:
     cuda is `tensorflow-gpu` before 2.1 and on Windows, else `tensorflow`; cpu is
     `tensorflow-cpu` where the version has one, else `tensorflow`.
     """
-    found = {
-        row.distribution: row
-        for row in facts.rows(schema.Wheel)
-        if row.version == target.version
-        and row.platform == target.platform
-        and row.variant == target.variant
-        and not row.stub
-    }
+    found = {row.distribution: row for row in _wheels(target) if row.variant == target.variant}
     first = "tensorflow-cpu"
     if target.cuda:
         new = within(target.version, ">=2.1") and target.linux
@@ -41,12 +34,12 @@ def any_wheel(target: Target) -> schema.Wheel | None:
     exact = wheel(target)
     if exact is not None:
         return exact
-    same = [
-        row
-        for row in facts.rows(schema.Wheel)
-        if row.version == target.version and row.platform == target.platform and not row.stub
-    ]
-    return min(same, key=lambda row: row.distribution, default=None)
+    return min(_wheels(target), key=lambda row: row.distribution, default=None)
+
+
+def _wheels(target: Target) -> list[schema.Wheel]:
+    rows = facts.grouped(schema.Wheel, "version", "platform")
+    return [row for row in rows.get((target.version, target.platform), ()) if not row.stub]
 
 
 def requirement(target: Target) -> str:
@@ -67,19 +60,61 @@ def _has_cuda_extra(target: Target) -> bool:
     return target.platform == "linux-x86_64" and within(target.version, ">=2.15.1")
 
 
+# Where a platform has no tested configuration of its own, the same tree's on its sister platform
+# is the nearest thing that is documented: same compiler family, same Bazel.
+_SISTER: dict[schema.Platform, schema.Platform] = {
+    "linux-aarch64": "linux-x86_64",
+    "macos-arm64": "macos-x86_64",
+}
+
+
 @functools.cache
 def tested(target: Target) -> schema.Tested | None:
-    """The newest tested configuration of the target's minor that is not newer than it."""
+    """The tested configuration that speaks about a target.
+
+    That is the newest of the target's minor that is not newer than the target. A CPU target whose
+    minor has none takes its sister platform's, else the newest older minor's; `tested_words` says
+    so. CUDA is never carried from one minor to another.
+    """
+    own = _tested_rows(target.platform, target.variant)
+    sister = _SISTER.get(target.platform)
+    kin = _tested_rows(sister, target.variant) if sister else ()
+    for rows in (own, kin):
+        if found := _of_minor(rows, target):
+            return found
+    if target.cuda:
+        return None
+    older = [r for r in (*own, *kin) if version_key(r.version) < version_key(target.version)]
+    return max(older, key=lambda row: version_key(row.version), default=None)
+
+
+def _tested_rows(platform: schema.Platform, variant: schema.Variant) -> tuple[schema.Tested, ...]:
+    return facts.grouped(schema.Tested, "platform", "variant").get((platform, variant), ())
+
+
+def _of_minor(rows: tuple[schema.Tested, ...], target: Target) -> schema.Tested | None:
     minor = version_key(target.version).release[:2]
-    found = [
-        row
-        for row in facts.rows(schema.Tested)
-        if row.platform == target.platform
-        and row.variant == target.variant
-        and version_key(row.version).release[:2] == minor
-    ]
+    found = [row for row in rows if version_key(row.version).release[:2] == minor]
     known = [r for r in found if version_key(r.version) <= version_key(target.version)] or found
     return max(known, key=lambda row: version_key(row.version), default=None)
+
+
+def tested_words(target: Target, row: schema.Tested, what: str) -> str:
+    """Where `what` is known from, and how near that configuration is to the target.
+
+    >>> from tfenv.target import parse
+    >>> target = parse("2.6.5-cpu")
+    >>> tested_words(target, tested(target), "GCC 7.3.1")
+    'TensorFlow tested GCC 7.3.1 for 2.6.0'
+    """
+    same_minor = version_key(row.version).release[:2] == version_key(target.version).release[:2]
+    if row.platform == target.platform and same_minor:
+        return f"TensorFlow tested {what} for {row.version}"
+    where = "" if row.platform == target.platform else f" on {row.platform}"
+    return (
+        f"TensorFlow documents no tested build of {target.version} on {target.platform}; "
+        f"the nearest, {row.version}'s{where}, has {what}"
+    )
 
 
 @functools.cache
@@ -88,14 +123,8 @@ def build_info(target: Target) -> schema.BuildInfo | None:
     row = wheel(target)
     if row is None:
         return None
-    for info in facts.rows(schema.BuildInfo):
-        if (info.distribution, info.version, info.platform) == (
-            row.distribution,
-            row.version,
-            row.platform,
-        ):
-            return info
-    return None
+    rows = facts.grouped(schema.BuildInfo, "distribution", "version", "platform")
+    return next(iter(rows.get((row.distribution, row.version, row.platform), ())), None)
 
 
 def preference(target: Target, key: str) -> schema.Preference | None:
@@ -106,6 +135,7 @@ def preference(target: Target, key: str) -> schema.Preference | None:
     return None
 
 
+@functools.cache
 def pins(target: Target, python: str) -> tuple[schema.Pin, ...]:
     """The effective pins of a release on a Python."""
     return tuple(

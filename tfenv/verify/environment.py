@@ -79,22 +79,33 @@ def make(
         EnvironmentFailedError: uv could not make it, or what it installed is not the lock.
     """
     uv = Uv(uv_program(), index)
-    key = environment_key(subject, interpreter)
+    home, new = subject_folder(subject, interpreter, index=index, say=say)
     site_key = _key("suite", subject.suite_lock, interpreter.version)
-    with _kept("environments", key) as (home, new):
-        if new:
-            say(f"making the environment of {subject.requirement} (Python {interpreter.version})")
-            _install_subject(uv, subject, interpreter, home)
     with _kept("suites", site_key) as (site, new_site):
         if new_site:
             say("adding the suite's own packages beside it")
-            _install_suite(uv, subject, python_in(cache_folder() / "environments" / key), site)
-    return Environment(
-        python_in(cache_folder() / "environments" / key),
-        cache_folder() / "suites" / site_key,
-        key,
-        new,
-    )
+            _install_suite(uv, subject, python_in(home), site)
+    return Environment(python_in(home), cache_folder() / "suites" / site_key, home.name, new)
+
+
+def subject_folder(
+    subject: Subject,
+    interpreter: Interpreter,
+    *,
+    index: str = "",
+    say: Callable[[str], None] = lambda _: None,
+) -> tuple[Path, bool]:
+    """The subject's virtual environment without the suite, and whether it was made now.
+
+    Raises:
+        EnvironmentFailedError: uv could not make it, or what it installed is not the lock.
+    """
+    key = environment_key(subject, interpreter)
+    with _kept("environments", key) as (home, new):
+        if new:
+            say(f"making the environment of {subject.requirement} (Python {interpreter.version})")
+            _install_subject(Uv(uv_program(), index), subject, interpreter, home)
+    return cache_folder() / "environments" / key, new
 
 
 def suite_folder(
