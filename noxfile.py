@@ -36,7 +36,7 @@ EXE = ".exe" if os.name == "nt" else ""
 def tests(session: nox.Session) -> None:
     """Run the tests twice: on the checkout, and on the wheel built from it."""
     python = environment(session, "dev", "dev.txt")
-    arguments = session.posargs or ["-n", "auto", "-m", "not slow"]
+    arguments = session.posargs or ["-n", "auto", "-m", "not slow and not evidence"]
     session.run(python, "-m", "pytest", *arguments, external=True)
     if not session.posargs:
         test_wheel(session, python)
@@ -46,7 +46,15 @@ def tests(session: nox.Session) -> None:
 def slow(session: nox.Session) -> None:
     """Run the tests that real engines and real wheels make slow."""
     python = environment(session, "dev", "dev.txt")
-    session.run(python, "-m", "pytest", "-m", "slow", *session.posargs, external=True)
+    wanted = ("-m", "slow and not evidence")
+    session.run(python, "-m", "pytest", *wanted, *session.posargs, external=True)
+
+
+@nox.session(venv_backend="none")
+def evidence(session: nox.Session) -> None:
+    """Run the tests that take minutes each: what the documentation's claims rest on."""
+    python = environment(session, "dev", "dev.txt")
+    session.run(python, "-m", "pytest", "-m", "evidence", *session.posargs, external=True)
 
 
 @nox.session(venv_backend="none")
@@ -105,7 +113,6 @@ for _name, _script, _meaning in (
     ("grid", "bench/grid.py", "Resolve every target for every choice and check the result."),
     ("exam", "bench/exam.py", "Score `explain` on the logs it has never seen."),
     ("fuzz", "bench/fuzz.py", "Feed hostile input to every reader, for a bounded time."),
-    ("evidence", "bench/evidence.py", "Collect what the documentation's claims rest on."),
 ):
     if (ROOT / _script).exists():
         script_session(_name, _script, _meaning)
@@ -210,7 +217,7 @@ def test_wheel(session: nox.Session, python: str) -> None:
     with session.chdir(copy):
         session.run(
             str(installed_python),
-            *("-m", "pytest", "-n", "auto", "-m", "not slow", "tests/unit"),
+            *("-m", "pytest", "-n", "auto", "-m", "not slow and not evidence", "tests/unit"),
             external=True,
             env={"TFENV_TEST_INSTALLED": "1"},
         )

@@ -116,6 +116,7 @@ def test_download_that_is_not_the_locked_one_stops_the_build(
     assert f"with sha256 {BAZEL}; the build stops here" in done.stdout
 
 
+@pytest.mark.evidence
 def test_toolchain_of_2_15_1(buildah: images.Buildah, tmp_path: Path) -> None:
     """The distribution's Python and clang, and the build's Python packages by hash."""
     folder = context("2.15.1-cpu", tmp_path, base="debian:12")
@@ -132,6 +133,7 @@ def test_toolchain_of_2_15_1(buildah: images.Buildah, tmp_path: Path) -> None:
 
 
 @pytest.mark.tf
+@pytest.mark.evidence
 def test_runtime_of_2_15_1_runs_the_suite(buildah: images.Buildah, tmp_path: Path) -> None:
     """The released wheel in the runtime image: no tfenv, no compiler, not root; the suite passes."""
     folder = context("2.15.1-cpu", tmp_path, base="debian:12")

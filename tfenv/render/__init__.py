@@ -5,13 +5,18 @@ from __future__ import annotations
 from tfenv.errors import ConflictError, UnpinnedError, UsageError
 from tfenv.lock.model import Lock
 from tfenv.lock.store import dumps
-from tfenv.render import conda, docker, nix, safety
+from tfenv.render import conda, docker, nix, safety, script
 from tfenv.render.plan import OutFile, Plan
 
 __all__ = ["FORMATS", "PURPOSES", "OutFile", "Plan", "formats_for", "render"]
 
 PURPOSES = ("build", "run")
-_RENDERERS = {"nix": nix.files, "conda": conda.files, "docker": docker.files}
+_RENDERERS = {
+    "nix": nix.files,
+    "conda": conda.files,
+    "docker": docker.files,
+    "script": script.files,
+}
 FORMATS = tuple(_RENDERERS)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-from tfenv import facts
 from tfenv.errors import ConflictError
 from tfenv.facts import schema
 from tfenv.lock.model import Artifact
 from tfenv.render import engine, recipe
 from tfenv.render.plan import OutFile, Plan
+from tfenv.render.sources import bazel, download, pip_requirement
 from tfenv.target import within
 from tfenv.toolchain.base import compiler_major, os_row
 
@@ -53,12 +53,6 @@ def files(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
     return found
 
 
-def pip_requirement(python: str) -> str:
-    """The pip to upgrade to, hash-pinned."""
-    row = next(r for r in facts.rows(schema.Installer) if within(python, r.pythons))
-    return f"# {row.file} {row.size}\npip=={row.version} --hash=sha256:{row.sha256}\n"
-
-
 def _file(name: str, text: str, purpose: str = "", *, executable: bool = False) -> OutFile:
     return OutFile(f"docker/{name}", "docker", purpose, text, executable)
 
@@ -86,13 +80,13 @@ def _context(plan: Plan) -> dict[str, Any]:
         "runtime_packages": runtime_packages(plan, system),
         "machine": "aarch64-linux" if plan.target.platform == "linux-aarch64" else "x86_64-linux",
         "python": plan.value("python"),
-        "python_source": _download(plan, "cpython"),
+        "python_source": download(plan, "cpython"),
         "compiler": _compiler(plan),
-        "bazel": _bazel(plan),
+        "bazel": bazel(plan),
         "cuda": _cuda(plan) if plan.target.cuda and not nvidia else None,
         "has_cuda": plan.target.cuda,
         "cuda_minor": plan.cuda_minor if plan.target.cuda else "",
-        "source": _download(plan, "tensorflow"),
+        "source": download(plan, "tensorflow"),
         "tools": bool(plan.build_requirements),
         "suite": bool(plan.suite_requirements),
         "apt_mirror": _apt_mirror(plan),
@@ -161,43 +155,10 @@ def _compiler(plan: Plan) -> dict[str, str]:
     return {"cc": f"gcc-{version}", "cxx": f"g++-{version}"}
 
 
-def _download(plan: Plan, name: str) -> dict[str, Any] | None:
-    found = next((a for a in plan.lock.artifact if a.name == name), None)
-    if found is None or not found.urls:
-        return None
-    if not found.sha256:
-        raise ConflictError(
-            f"{found.name} {found.version} has no known hash",
-            found.unpinned or "the lock does not hold one",
-            "a Dockerfile downloads nothing that it cannot check; choose another version",
-        )
-    return {"version": found.version, "sha256": found.sha256, "urls": found.urls}
-
-
-def _bazel(plan: Plan) -> dict[str, Any]:
-    via, mirror = plan.value("bazel-via"), plan.mirrors.get("bazel")
-    version = plan.value("bazel")
-    name = {"bazelisk": "bazelisk", "installer": "bazel-installer", "binary": "bazel"}[via]
-    found = _download(plan, name)
-    if found is None:
-        raise ConflictError(
-            f"Bazel {version} has no file with a known hash",
-            "the facts name none for this platform",
-            "choose another --bazel or --bazel-via",
-        )
-    context = {"via": via, "version": version, "mirror": mirror, "file": found}
-    if via == "bazelisk":
-        context["sha256"] = plan.artifact("bazel").sha256
-    elif mirror:
-        file = str(found["urls"][0]).rsplit("/", 1)[-1]
-        found["urls"] = [f"{mirror}/{version}/{file}", *found["urls"]]
-    return context
-
-
 def _cuda(plan: Plan) -> dict[str, Any] | None:
     if within(plan.target.version, ">=2.18"):
         return None  # hermetic CUDA: Bazel fetches what it compiles with
-    kit, cudnn = _download(plan, "cuda"), _download(plan, "cudnn")
+    kit, cudnn = download(plan, "cuda"), download(plan, "cudnn")
     if kit is None or cudnn is None:
         raise ConflictError(
             f"CUDA {plan.value('cuda')} with cuDNN {plan.value('cudnn')} cannot be downloaded",
