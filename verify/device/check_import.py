@@ -20,4 +20,4 @@ def check_import():
     require(bool(getattr(tf, "__file__", None)), "tensorflow is an empty namespace, not a package")
     where = os.path.dirname(tf.__file__)
     require(hasattr(tf, "constant"), "%s has no tf.constant: it is not TensorFlow" % where)
-    return "%s in %.1f s" % (where, seconds)
+    return "%s in %.1f s" % (os.sep.join(where.split(os.sep)[-2:]), seconds)
