@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from tfenv import cli, errors
+from tfenv.audit import normalise
 from tfenv.files import write_text
 
 HERE = Path(__file__).resolve().parent
@@ -82,7 +83,25 @@ def failures() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"reference/command-line.md": command_line, "reference/errors.md": failures}
+def normalisers() -> str:
+    """The normalisers of `tfenv audit`, in their order."""
+    lines = ["# Normalisers", "", "Made from the code by `./noxw -s docs`.", ""]
+    lines += [
+        "`tfenv audit` says *identical after: …* when these, in this order, remove every difference.",
+        "Each is a function of one side alone, and is used only where it is needed.",
+        "",
+        "| name | what it ignores, and why that is harmless |",
+        "| --- | --- |",
+    ]
+    lines += [f"| `{item.name}` | {item.explanation} |" for item in normalise.REGISTRY]
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {
+    "reference/command-line.md": command_line,
+    "reference/errors.md": failures,
+    "reference/normalisers.md": normalisers,
+}
 
 
 def main(arguments: list[str]) -> int:

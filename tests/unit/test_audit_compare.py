@@ -270,7 +270,8 @@ def test_the_command(tmp_path: Path) -> None:
     assert "<script>" not in text
     assert "&lt;b&gt;.py" in text
     shown = CliRunner().invoke(command, [str(one), str(two)])
-    assert "likely cause" in shown.stdout
+    assert "\n  python-line: <b>.py: line 1: 'x = 1' | \"x = '<script>'\"\n" in shown.stdout
+    assert "\n      likely cause: a changed line in the source\n" in shown.stdout
     same = CliRunner().invoke(command, [str(one), str(one)])
     assert (same.exit_code, same.stdout.splitlines()[0]) == (0, "identical")
     wrong = CliRunner().invoke(command, [str(one), str(two), "--without", "zip-colour"])

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import msgspec
 import pytest
+import tomli
 from click.testing import CliRunner, Result
 
 from tests.unit.test_attest import LOCK, keys
 from tests.wheel_maker import compile_library, fat_section, make_wheel
 from tfenv.audit import attest, workflow
+from tfenv.audit.policy import (
+    AttestationRules,
+    Policy,
+    PublishedRules,
+    VerifyRules,
+    WheelRules,
+)
 from tfenv.cli.check_release import command
 from tfenv.errors import FileFormatError
 
@@ -187,3 +197,12 @@ def test_the_workflow_is_written_and_pins_this_version(tmp_path: Path) -> None:
     assert f"tfenv[audit,attest]=={__version__}" in text
     assert "uses: " not in "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     assert "${{ inputs" not in text.partition("steps:")[2]  # no input reaches a shell's text
+
+
+def test_every_key_of_a_policy_is_documented(checkout: Path) -> None:
+    page = (checkout / "docs/reference/release-policy.md").read_text("utf-8")
+    kinds = (WheelRules, AttestationRules, VerifyRules, PublishedRules)
+    keys_of = {f.encode_name for kind in kinds for f in msgspec.structs.fields(kind)}
+    assert {key for key in keys_of if f"`{key}`" not in page} == set()
+    (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    msgspec.convert(tomli.loads(example), Policy)

@@ -35,7 +35,7 @@ def as_text(result: Audit) -> str:
         lines.append(f"  varied between the builds: {', '.join(result.varied)}")
     for item in result.differences[:MAX_LINES]:
         path = item.path or "(the archive itself)"
-        lines.append(one_line(f"  {item.kind}: {path}: {item.detail}"))
+        lines.append(f"  {one_line(f'{item.kind}: {path}: {item.detail}')}")
         lines.append(f"      likely cause: {one_line(item.cause)}")
     if len(result.differences) > MAX_LINES:
         lines.append(f"  {len(result.differences) - MAX_LINES} more: --json has them all")
@@ -45,7 +45,7 @@ def as_text(result: Audit) -> str:
         for name in result.normalisers:
             first = next(item for item in result.explained if item.normaliser == name)
             more = f" and {counts[name] - 1} more" if counts[name] > 1 else ""
-            lines.append(one_line(f"    {name}: {first.path} {first.detail}{more}"))
+            lines.append(f"    {one_line(f'{name}: {first.path} {first.detail}{more}')}")
     return "\n".join(lines)
 
 

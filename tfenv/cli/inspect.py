@@ -46,7 +46,7 @@ def _text(result: Inspection) -> str:
         ("git version", result.git_version or "unknown"),
         ("CPU floor", f"{result.isa_floor}: {result.isa_evidence}"),
         ("GPU code", _gpu(result)),
-        ("to bring", ", ".join(result.bring) or "nothing"),
+        ("to bring", _bring(result)),
         ("", result.runs_on.sentence),
     ]
     lines = [f"{name:>12}  {one_line(text)}" for name, text in rows]
@@ -67,6 +67,16 @@ def _tags(result: Inspection) -> str:
 def _symbols(result: Inspection) -> str:
     pairs = (("GLIBC", result.glibc), ("GLIBCXX", result.glibcxx), ("CXXABI", result.cxxabi))
     return ", ".join(f"{name}_{version}" for name, version in pairs if version) or "none"
+
+
+def _bring(result: Inspection) -> str:
+    """What the system has to have beyond glibc's own libraries."""
+    parts = list(result.bring)
+    if result.cuda and result.cuda.containers:
+        parts.append(f"an NVIDIA driver {result.runs_on.driver or '(version unknown)'} or newer")
+        parts += [f"CUDA {result.cuda.version}"] if result.cuda.version else []
+        parts += [f"cuDNN {result.cuda.cudnn}"] if result.cuda.cudnn else []
+    return ", ".join(parts) or "nothing"
 
 
 def _gpu(result: Inspection) -> str:
