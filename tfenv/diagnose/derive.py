@@ -25,6 +25,8 @@ def nvcc_arch(captures: Captures, context: Context, line: int) -> dict[str, str]
     sm = f"{number[:-1]}.{number[-1]}" if len(number) > 1 else f"{number}.0"
     seen = [v for v in context.values("cuda_seen") if "." in v]
     cuda = seen[-1] if seen else context.given.get("target_cuda", "")
+    if cuda and sm in devices.capabilities(cuda):
+        cuda = ""  # that CUDA knows the card, so the nvcc that refused it is another one
     first, last = devices.spans(sm)
     added = {"capability": sm, "first_cuda": first, "last_cuda": last, "cuda_in_use": cuda}
     if (
