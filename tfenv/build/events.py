@@ -77,7 +77,7 @@ def advance(progress: Progress, event: dict[str, Any]) -> Progress:
     if not isinstance(kinds, dict):
         return progress
     if "progress" in kinds:
-        return _lines(progress, _text(event, "progress", "stderr"))
+        return read_lines(progress, _text(event, "progress", "stderr"))
     if "actionCompleted" in kinds and not _at(event, "action", "success"):
         label = _text(event, "id", "actionCompleted", "label")
         return msgspec.structs.replace(progress, failed=[*progress.failed, label[:_LONGEST]])
@@ -91,7 +91,8 @@ def advance(progress: Progress, event: dict[str, Any]) -> Progress:
     return progress
 
 
-def _lines(progress: Progress, text: str) -> Progress:
+def read_lines(progress: Progress, text: str) -> Progress:
+    """The progress after lines of Bazel's output."""
     for line in text.splitlines():
         if found := _ACTIONS.match(line):
             progress = msgspec.structs.replace(

@@ -19,7 +19,7 @@ from typing import IO
 import msgspec
 
 from tfenv.build.commands import Command
-from tfenv.build.events import Follower, Progress
+from tfenv.build.events import Follower, Progress, read_lines
 from tfenv.errors import StoppedError
 
 _STEP = re.compile(r"tfenv: step (\w+) (begin|end|unchanged)")
@@ -158,6 +158,9 @@ class _Watch:
                 self.steps[name] = "unchanged" if state == "unchanged" else "run"
             self.journal.add("step", name=name, state=state)
             self.show(Update(step=name, state=state, bazel=self._last))
+        else:
+            # Bazel writes its file in large pieces; its output comes line by line.
+            self.follower.progress = read_lines(self.follower.progress, line)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -203,6 +206,6 @@ def stop_leftover(leader: Path) -> bool:
 
 def _runs(pid: int, words: list[str]) -> bool:
     said = subprocess.run(
-        ["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False
+        ["ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
     return " ".join(words) in said.stdout

@@ -1,0 +1,241 @@
+"""The build's small parts: sources, Bazels, records, failures, one build at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import filelock
+import pytest
+
+from tfenv import lock as locks
+from tfenv import toolchain
+from tfenv.build import bazel, driver, failure, record, run, source
+from tfenv.build.commands import Command
+from tfenv.build.events import Progress
+from tfenv.errors import BuildError, DownloadError, MissingToolError, UsageError
+from tfenv.fetch.cache import Cache
+from tfenv.fetch.stage import Source
+from tfenv.files import write_text
+from tfenv.target import parse
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX system")
+TARGET = parse("2.6.5-cpu")
+
+
+def tree(folder: Path, version: str = "2.6.5") -> Path:
+    for name in ("configure", "WORKSPACE", "a/b.txt"):
+        write_text(folder / name, name)
+    write_text(folder / "tensorflow" / "tensorflow.bzl", f'VERSION = "{version}"\n')
+    return folder
+
+
+class TestSource:
+    def test_a_tree_or_a_folder_with_one_per_version(self, tmp_path: Path) -> None:
+        plain = tree(tmp_path / "plain")
+        tree(tmp_path / "many" / "2.6.5")
+        one = source.from_folder(plain, TARGET)
+        other = source.from_folder(tmp_path / "many", TARGET)
+        assert (one.kind, one.digest) == ("tree", other.digest)
+        assert other.path == tmp_path / "many" / "2.6.5"
+
+    def test_the_tree_of_another_release(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match=r"2\.6\.4"):
+            source.from_folder(tree(tmp_path / "t", "2.6.4"), TARGET)
+
+    def test_a_folder_that_is_no_tree(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="source tree"):
+            source.from_folder(tmp_path, TARGET)
+
+    @posix
+    def test_the_digest_sees_every_change(self, tmp_path: Path) -> None:
+        folder = tree(tmp_path / "t")
+        seen = {source.digest(folder)}
+        write_text(folder / "a" / "b.txt", "changed")
+        seen.add(source.digest(folder))
+        (folder / "a" / "b.txt").chmod(0o755)
+        seen.add(source.digest(folder))
+        (folder / "a" / "b.txt").rename(folder / "a" / "c.txt")
+        seen.add(source.digest(folder))
+        assert len(seen) == 4
+        before = source.digest(folder)
+        (folder / "a" / "loop").symlink_to(folder)
+        write_text(folder / ".git" / "index", "x")
+        assert source.digest(folder) == before
+
+
+@posix
+class TestBazel:
+    def put(self, folder: Path, name: str, version: str) -> None:
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text(f"#!/bin/sh\necho bazel {version}\n")
+        (folder / name).chmod(0o755)
+
+    def find(self, tmp_path: Path) -> bazel.Bazel:
+        locked = locks.make(toolchain.choose(TARGET))
+        return bazel.find(TARGET, locked, Cache(tmp_path / "cache"), Source(offline=True))
+
+    def test_by_version(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+        self.put(tmp_path / "bin", "bazel", "9.1.0")
+        with pytest.raises(MissingToolError, match=r"9\.1\.0"):
+            self.find(tmp_path)
+        self.put(tmp_path / "bin", "bazel-3", "3.99.0")
+        assert self.find(tmp_path).version == "3.99.0"
+        self.put(tmp_path / "bin", "bazel-3.7.2", "3.7.2")
+        assert self.find(tmp_path).path == tmp_path / "bin" / "bazel-3.7.2"
+
+    def test_without_a_number_it_is_the_last_choice(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+        self.put(tmp_path / "bin", "bazel", "no_version")
+        assert self.find(tmp_path).version == "no_version"
+        self.put(tmp_path / "bin", "bazel-real", "3.7.2")
+        assert self.find(tmp_path).version == "3.7.2"
+
+    def test_a_file_of_the_cache_becomes_a_program(self, tmp_path: Path) -> None:
+        write_text(tmp_path / "cached", "#!/bin/sh\necho bazel 3.7.2\n")
+        place = bazel.install(bazel.Bazel(tmp_path / "cached", "3.7.2"), tmp_path / "tools")
+        assert bazel.version_of(place) == "3.7.2"
+        assert not os.access(tmp_path / "cached", os.X_OK)
+
+
+class TestRecord:
+    def made(self, tmp_path: Path, name: str = "a.whl") -> tuple[Path, record.Record]:
+        write_text(tmp_path / "made" / name, "wheel")
+        entry = record.Record(
+            target="x",
+            inputs="1",
+            engine="host",
+            source="s",
+            products=record.products(tmp_path / "made"),
+        )
+        return tmp_path / "made", entry
+
+    def test_there_and_back(self, tmp_path: Path) -> None:
+        made, entry = self.made(tmp_path)
+        record.publish(made, tmp_path / "dist", entry)
+        assert record.read(tmp_path / "dist") == entry
+
+    @pytest.mark.parametrize("change", ["changed", None])
+    def test_a_changed_product_is_no_product(self, tmp_path: Path, change: str | None) -> None:
+        made, entry = self.made(tmp_path)
+        record.publish(made, tmp_path / "dist", entry)
+        path = tmp_path / "dist" / "a.whl"
+        path.unlink()
+        if change:
+            write_text(path, change)
+        assert record.read(tmp_path / "dist") is None
+
+    def test_an_older_product_goes(self, tmp_path: Path) -> None:
+        write_text(tmp_path / "dist" / "old.whl", "old")
+        made, entry = self.made(tmp_path)
+        record.publish(made, tmp_path / "dist", entry)
+        assert sorted(p.name for p in (tmp_path / "dist").iterdir()) == ["a.whl", "build.json"]
+
+    @pytest.mark.parametrize(
+        "text", ["", "{}", "[]", '{"schema": 1, "products": [{"name": ".."}]}']
+    )
+    def test_a_damaged_record(self, tmp_path: Path, text: str) -> None:
+        write_text(tmp_path / record.NAME, text)
+        assert record.read(tmp_path) is None
+
+
+class TestFailure:
+    def explain(self, tmp_path: Path, log: str) -> Exception:
+        write_text(tmp_path / "log", log)
+        ended = run.Ended(code=1, step="compile", steps={}, bazel=Progress())
+        return failure.explain(ended, tmp_path / "log", {"https://h/x-1.tar.gz": "the_x"}, "fix")
+
+    def test_the_compilers_error_before_bazels(self, tmp_path: Path) -> None:
+        log = (
+            "ERROR: /src/BUILD:8:1: C++ compilation of rule '//a:b' failed (Exit 1)\n"
+            "a/b.cc:2:10: fatal error: x.h: No such file or directory\n"
+            "FAILED: Build did NOT complete successfully\n"
+        )
+        error = self.explain(tmp_path, log)
+        assert isinstance(error, BuildError)
+        assert error.why == "a/b.cc:2:10: fatal error: x.h: No such file or directory"
+        assert "compile" in error.what
+
+    def test_the_recipes_own_words(self, tmp_path: Path) -> None:
+        log = "tfenv: step configure begin\ntfenv: configure did not write 'x'\n"
+        error = self.explain(tmp_path, log)
+        assert isinstance(error, BuildError)
+        assert error.why == "configure did not write 'x'"
+
+    def test_a_missing_archive_is_named_and_is_a_download_error(self, tmp_path: Path) -> None:
+        log = (
+            "Error in download: java.io.IOException: Error downloading [https://h/x-1.tar.gz, "
+            "https://i/x-1.tar.gz] to /o/x-1.tar.gz: Unknown host: h\n"
+        )
+        error = self.explain(tmp_path, log)
+        assert isinstance(error, DownloadError)
+        assert error.exit_code == 4
+        assert "the_x" in error.what
+        assert "x-1.tar.gz" in error.what
+
+    def test_an_empty_log(self, tmp_path: Path) -> None:
+        error = self.explain(tmp_path, "")
+        assert isinstance(error, BuildError)
+        assert "status 1" in error.why
+
+
+@posix
+class TestRun:
+    def test_steps_events_and_the_log(self, tmp_path: Path) -> None:
+        seen: list[tuple[str, str]] = []
+        script = (
+            "echo 'tfenv: step unpack unchanged'; echo 'tfenv: step compile begin'; "
+            "echo '[3 / 9] Compiling x.cc'; exit 3"
+        )
+        ended = run.run(
+            Command(words=["sh", "-c", script]),
+            {"PATH": os.environ["PATH"]},
+            tmp_path / "log",
+            tmp_path / "bep",
+            run.Journal(tmp_path / "events.jsonl"),
+            tmp_path / "leader",
+            lambda update: seen.append((update.step, update.state)),
+        )
+        assert (ended.code, ended.step) == (3, "compile")
+        assert ended.steps == {"unpack": "unchanged", "compile": "run"}
+        assert (ended.bazel.done, ended.bazel.total) == (3, 9)
+        assert ("compile", "begin") in seen
+        assert "[3 / 9]" in (tmp_path / "log").read_text()
+        lines = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+        assert [line["event"] for line in lines][:2] == ["step", "step"]
+        assert not (tmp_path / "leader").exists()
+
+    def test_what_a_killed_build_left_running_is_ended(self, tmp_path: Path) -> None:
+        words = ["sh", "-c", "echo up; while :; do sleep 0.1; done", str(tmp_path)]
+        with subprocess.Popen(words, start_new_session=True, stdout=subprocess.PIPE) as left:
+            assert left.stdout is not None
+            left.stdout.readline()
+            write_text(tmp_path / "leader", json.dumps({"pid": left.pid, "words": words}))
+            try:
+                assert run.stop_leftover(tmp_path / "leader")
+                assert left.wait(10) == -signal.SIGTERM
+            finally:
+                left.kill()
+
+    def test_a_strangers_process_is_left_alone(self, tmp_path: Path) -> None:
+        write_text(tmp_path / "leader", json.dumps({"pid": os.getpid(), "words": ["bash", "x"]}))
+        assert not run.stop_leftover(tmp_path / "leader")
+        write_text(tmp_path / "leader", "rubbish")
+        assert not run.stop_leftover(tmp_path / "leader")
+        assert not run.stop_leftover(tmp_path / "absent")
+
+
+def test_one_build_at_a_time(tmp_path: Path) -> None:
+    with (
+        filelock.FileLock(tmp_path / "lock"),
+        pytest.raises(BuildError, match="another"),
+        driver._alone(tmp_path),
+    ):
+        pass
