@@ -160,4 +160,6 @@ class StoppedError(TfenvError):
 def one_line(text: str) -> str:
     """Fold a message to one line and drop control characters, so that hostile input cannot
     repaint the terminal."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(text.split())

@@ -6,7 +6,6 @@ A target is `<version>-<variant>[-<platform>][-<product>]`, for example `2.6.5-c
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from typing import Literal, get_args
@@ -26,6 +25,7 @@ __all__ = [
     "Target",
     "Version",
     "catalogue",
+    "exists",
     "nearest",
     "parse",
     "product_fits",
@@ -44,6 +44,9 @@ PLATFORM_OF_WORD: dict[str, schema.Platform] = {
     "windows": "windows-x86_64",
 }
 WORD_OF_PLATFORM: dict[schema.Platform, str] = {p: w for w, p in PLATFORM_OF_WORD.items()}
+
+_VARIANTS: tuple[schema.Variant, ...] = get_args(schema.Variant)
+_PRODUCTS: tuple[Product, ...] = get_args(Product)
 
 _NAME = re.compile(
     r"(?P<version>\d+\.\d+(\.\d+(\.post\d+)?)?)"
@@ -87,23 +90,40 @@ class Target(msgspec.Struct, frozen=True, order=False):
 @functools.cache
 def catalogue() -> dict[str, Target]:
     """Every target that somebody could want, by name: a released wheel or a documented build."""
-    found: dict[str, Target] = {}
-    for wheel in facts.rows(schema.Wheel):
-        if not wheel.stub:
-            _add(found, Target(wheel.version, wheel.variant, wheel.platform))
-    for version in releases():
-        _add(found, Target(version, "cpu"))
-        if _minor(version) in _tested_minors("linux-x86_64", "cuda"):
-            _add(found, Target(version, "cuda"))
-    for product in facts.rows(schema.ProductFact):
-        for target in list(found.values()):
-            if target.product == "wheel" and product_fits(product, target):
-                _add(found, msgspec.structs.replace(target, product=product.product))
-    return dict(sorted(found.items(), key=lambda item: _order(item[1])))
+    found = [
+        Target(version, variant, platform, product)
+        for version in releases()
+        for variant in _VARIANTS
+        for platform in WORD_OF_PLATFORM
+        if _has_wheel_target(version, variant, platform)
+        for product in _PRODUCTS
+        if product == "wheel" or _product_rows(Target(version, variant, platform, product))
+    ]
+    return {target.name: target for target in found}
 
 
-def _add(found: dict[str, Target], target: Target) -> None:
-    found.setdefault(target.name, target)
+def exists(target: Target) -> bool:
+    """Whether a target is in the catalogue, without making the whole of it."""
+    if not _has_wheel_target(target.version, target.variant, target.platform):
+        return False
+    return target.product == "wheel" or bool(_product_rows(target))
+
+
+def _has_wheel_target(
+    version: str, variant: schema.Variant, platform: schema.Platform
+) -> bool:
+    """A wheel was released; or the platform is Linux x86_64, where all releases can be built."""
+    rows = facts.grouped(schema.Wheel, "version", "platform").get((version, platform), ())
+    if any(row.variant == variant and not row.stub for row in rows):
+        return True
+    if platform != "linux-x86_64" or version not in releases():
+        return False
+    return variant == "cpu" or _minor(version) in _tested_minors(platform, variant)
+
+
+def _product_rows(target: Target) -> list[schema.ProductFact]:
+    rows = facts.grouped(schema.ProductFact, "product").get((target.product,), ())
+    return [row for row in rows if product_fits(row, target)]
 
 
 def product_fits(product: schema.ProductFact, target: Target) -> bool:
@@ -125,16 +145,6 @@ def _tested_minors(
 
 def _minor(version: str) -> tuple[str, ...]:
     return tuple(version.split(".")[:2])
-
-
-def _order(target: Target) -> tuple[Version, int, int, int]:
-    platforms = list(PLATFORM_OF_WORD.values())
-    return (
-        version_key(target.version),
-        get_args(schema.Variant).index(target.variant),
-        platforms.index(target.platform),
-        get_args(Product).index(target.product),
-    )
 
 
 @functools.cache
@@ -163,7 +173,7 @@ def parse(text: str) -> Target:
         PLATFORM_OF_WORD[match["platform"] or ""],
         _product(match["product"]),
     )
-    if target.name not in catalogue():
+    if not exists(target):
         raise UnknownTargetError(
             f"there is no target {target.name}",
             _why_unknown(target),
@@ -173,9 +183,9 @@ def parse(text: str) -> Target:
 
 
 def _product(word: str | None) -> Product:
-    for product in get_args(Product):
+    for product in _PRODUCTS:
         if product == word:
-            return product  # type: ignore[no-any-return]
+            return product
     return "wheel"
 
 
@@ -208,6 +218,8 @@ def nearest(text: str, count: int = 3) -> list[str]:
         close = sorted(same, key=lambda n: _distance(catalogue()[n].version, match["version"]))
         if close:
             return close[:count]
+    import difflib
+
     return difflib.get_close_matches(text[:80].lower(), names, n=count, cutoff=0.4)
 
 

@@ -20,10 +20,9 @@ def json(document: object) -> None:
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print aligned columns; plain text, so that it can be piped and costs no import."""
     cells = [list(head), *[[one_line(cell) for cell in row] for row in rows]]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-    for row in cells:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo(line.rstrip())
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    form = "  ".join(f"{{:<{width}}}" for width in widths)
+    click.echo("\n".join(form.format(*row).rstrip() for row in cells))
 
 
 def size(count: int) -> str:

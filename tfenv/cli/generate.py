@@ -51,10 +51,9 @@ def command(
     wrong = False
     for name in targets:
         plan = _plan(name, lock_file, mirror, options)
-        wanted = _formats(formats, plan)
+        wanted, files = _files(plan, formats, (purpose,) if purpose else render.PURPOSES)
         if strict:
             render.refuse_unpinned(plan.lock, wanted)
-        files = render.render(plan, wanted, (purpose,) if purpose else render.PURPOSES)
         folder = output / plan.target.name
         if check:
             wrong |= _check(folder, files, quiet=as_json)
@@ -96,12 +95,15 @@ def _plan(name: str, lock_file: Path | None, mirror: str, options: dict[str, str
     return plans.make(locked, places, lock_file.parent)
 
 
-def _formats(text: str, plan: Plan) -> tuple[str, ...]:
+def _files(
+    plan: Plan, formats: str, purposes: tuple[str, ...]
+) -> tuple[tuple[str, ...], list[OutFile]]:
     from tfenv import render
 
-    if text:
-        return tuple(part.strip() for part in text.split(",") if part.strip())
-    return render.formats_for(plan)
+    if not formats:
+        return render.render_all(plan, purposes)
+    wanted = tuple(part.strip() for part in formats.split(",") if part.strip())
+    return wanted, render.render(plan, wanted, purposes)
 
 
 def _write(folder: Path, files: list[OutFile]) -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from tfenv.cli import _output
+
+if TYPE_CHECKING:
+    from tfenv.listing import Entry
 
 
 @click.command("list")
@@ -25,16 +30,22 @@ def command(
     as_json: bool,
 ) -> None:
     """List targets, each with its toolchain in a line and how far it is proven."""
-    from tfenv.toolchain import catalogue
+    from tfenv import listing
 
-    wanted = catalogue.Filter(tf, variant or "", platform, product, gpu, python)
-    entries = catalogue.entries(wanted)
+    filters = (tf, variant or "", platform, product, gpu, python)
+    entries = _matching(*filters) if any(filters) else listing.read()
     if as_json:
-        _output.json(entries)
+        _output.json([entry._asdict() for entry in entries])
         return
     rows = [
-        (e.name, ", ".join(e.pythons), e.bazel or e.cmake, e.cuda or "-", e.proven or "-")
+        (e.name, ", ".join(e.pythons), e.bazel or f"cmake {e.cmake}", e.cuda or "-", e.proven or "-")
         for e in entries
     ]
-    _output.table(("TARGET", "PYTHON", "BAZEL", "CUDA", "PROVEN"), rows)
+    _output.table(("TARGET", "PYTHON", "BAZEL/CMAKE", "CUDA", "PROVEN"), rows)
     click.echo(f"{len(entries)} targets", err=True)
+
+
+def _matching(*filters: str) -> list[Entry]:
+    from tfenv.toolchain import catalogue
+
+    return catalogue.matching(catalogue.Filter(*filters))

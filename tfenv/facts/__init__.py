@@ -18,6 +18,7 @@ from tfenv.facts import schema
 
 _Row = TypeVar("_Row", bound=schema.Row)
 
+_FOLDER = Path(__file__).parent
 _NAMES: dict[type[schema.Row], str] = {row: name for name, row in schema.TABLES.items()}
 
 
@@ -29,8 +30,7 @@ def rows(kind: type[_Row]) -> tuple[_Row, ...]:
 @functools.cache
 def _read(kind: type[schema.Row]) -> tuple[schema.Row, ...]:
     name = _NAMES[kind]
-    text = (Path(__file__).parent / f"{name}.toml").read_text("utf-8")
-    return parse(name, text)
+    return parse(name, (_FOLDER / f"{name}.toml").read_text("utf-8"))
 
 
 def grouped(kind: type[_Row], *fields: str) -> dict[tuple[str, ...], tuple[_Row, ...]]:
@@ -81,7 +81,9 @@ def _as_json(kind: type[schema.Row], text: str) -> str | None:
     body = body.rstrip()
     if not found or not body.endswith(",\n]"):
         return None
+    first = body[body.find("{ ") + 2 :].partition(" = ")[0]
+    body = body.replace(f"{{ {first} = ", f'{{ "{first}": ')
     for name in kind.__struct_fields__:
-        body = body.replace(f"{{ {name} = ", f'{{ "{name}": ')
-        body = body.replace(f", {name} = ", f', "{name}": ')
+        if name != first:
+            body = body.replace(f", {name} = ", f', "{name}": ')
     return f"[{body[:-3]}]"

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import tomli
 
 from tfenv.errors import FileFormatError
 from tfenv.lock.model import FORMAT, Artifact, Lock, Value
@@ -65,6 +64,8 @@ def loads(text: str, name: str) -> Lock:
     Raises:
         FileFormatError: not TOML, not a lock, or of a format that this version does not read.
     """
+    import tomli
+
     try:
         table = tomli.loads(text)
         if table.get("format") != FORMAT:

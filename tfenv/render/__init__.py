@@ -8,7 +8,7 @@ from tfenv.lock.store import dumps
 from tfenv.render import conda, docker, nix, safety, script
 from tfenv.render.plan import OutFile, Plan
 
-__all__ = ["FORMATS", "PURPOSES", "OutFile", "Plan", "formats_for", "render"]
+__all__ = ["FORMATS", "PURPOSES", "OutFile", "Plan", "formats_for", "render", "render_all"]
 
 PURPOSES = ("build", "run")
 _RENDERERS = {
@@ -44,16 +44,25 @@ def render(plan: Plan, formats: tuple[str, ...], purposes: tuple[str, ...]) -> l
     return found
 
 
-def formats_for(plan: Plan) -> tuple[str, ...]:
-    """The formats that can serve a target."""
-    found = []
+def render_all(plan: Plan, purposes: tuple[str, ...]) -> tuple[tuple[str, ...], list[OutFile]]:
+    """The formats that can serve a target, and the files of them all.
+
+    Raises:
+        UnsafeValueError: the lock holds a value that may not stand in a file.
+    """
+    names, found = [], render(plan, (), purposes)
     for name in FORMATS:
         try:
-            _RENDERERS[name](plan, PURPOSES)
+            found += _RENDERERS[name](plan, purposes)
         except ConflictError:
             continue
-        found.append(name)
-    return tuple(found)
+        names.append(name)
+    return tuple(names), found
+
+
+def formats_for(plan: Plan) -> tuple[str, ...]:
+    """The formats that can serve a target."""
+    return render_all(plan, PURPOSES)[0]
 
 
 def refuse_unpinned(lock: Lock, formats: tuple[str, ...]) -> None:

@@ -8,12 +8,12 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from tfenv.errors import UnsafeValueError
+from tfenv.errors import FileFormatError, UnsafeValueError
 from tfenv.files import sha256_bytes
 from tfenv.resources import templates
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
 _PLAIN = re.compile(r"[A-Za-z0-9._:/@+=,-]*")
 
@@ -46,8 +46,15 @@ def environment() -> Environment:
 
 def render(template: str, context: dict[str, Any]) -> str:
     """The text of a template, ended by one line feed and without doubled empty lines."""
-    text = environment().get_template(template).render(context)
-    return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
+    text = _template(template).render(context)
+    while "\n\n\n" in text:
+        text = text.replace("\n\n\n", "\n\n")
+    return text.rstrip("\n") + "\n"
+
+
+@functools.cache
+def _template(name: str) -> Template:
+    return environment().get_template(name)
 
 
 def shell(value: object) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+
+import msgspec
 
 from tfenv import facts
 from tfenv.errors import ConflictError
@@ -60,7 +61,7 @@ def _verify(plan: Plan) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
 
 
 def target_data(plan: Plan) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import functools
 import re
 from importlib import resources
 from pathlib import Path
@@ -31,7 +31,7 @@ class OutFile(msgspec.Struct, frozen=True):
     executable: bool = False
 
 
-class Plan(msgspec.Struct, frozen=True):
+class Plan(msgspec.Struct, frozen=True, eq=False):
     """Everything that the templates need."""
 
     target: Target
@@ -78,18 +78,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     def build_environment(self) -> str:
         """The Python lock without TensorFlow itself: what a build from source needs."""
-        pins = parse(self.requirements, "requirements")
-        lines = [
-            "# What TensorFlow is built with: its requirements without TensorFlow itself, and the",
-            "# tools that build source distributions.",
-        ]
-        tools = parse(self.build_requirements, "build") if self.build_requirements else None
-        chosen = {p.name: p for p in (tools.pins if tools else ())}
-        chosen |= {p.name: p for p in pins.pins if not _TENSORFLOW.fullmatch(p.name)}
-        for pin in sorted(chosen.values(), key=lambda p: p.name):
-            lines.append(f"# {pin.file} {pin.size}")
-            lines.append(f"{pin.name}=={pin.version} --hash=sha256:{pin.sha256}")
-        return "\n".join(lines) + "\n"
+        return _build_environment(self.requirements, self.build_requirements)
 
     def expectation(self, *, released: bool) -> str:
         """`expect.json` for the released wheel, or for one built from this plan."""
@@ -103,7 +92,25 @@ class Plan(msgspec.Struct, frozen=True):
             device="auto",
             released=released,
         )
-        return json.dumps(fields, indent=1, sort_keys=True) + "\n"
+        text = msgspec.json.encode(fields, order="sorted")
+        return msgspec.json.format(text, indent=1).decode() + "\n"
+
+
+# Every format of a plan asks for it.
+@functools.lru_cache(maxsize=4)
+def _build_environment(requirements: str, build_requirements: str) -> str:
+    pins = parse(requirements, "requirements")
+    lines = [
+        "# What TensorFlow is built with: its requirements without TensorFlow itself, and the",
+        "# tools that build source distributions.",
+    ]
+    tools = parse(build_requirements, "build") if build_requirements else None
+    chosen = {p.name: p for p in (tools.pins if tools else ())}
+    chosen |= {p.name: p for p in pins.pins if not _TENSORFLOW.fullmatch(p.name)}
+    for pin in sorted(chosen.values(), key=lambda p: p.name):
+        lines.append(f"# {pin.file} {pin.size}")
+        lines.append(f"{pin.name}=={pin.version} --hash=sha256:{pin.sha256}")
+    return "\n".join(lines) + "\n"
 
 
 def make(lock: Lock, mirrors: Mirrors, folder: Path | None = None) -> Plan:
@@ -155,6 +162,7 @@ def _text(name: str, sha256: str, folder: Path | None) -> str:
         candidates.insert(0, (folder / name).read_text("utf-8"))
     for text in candidates:
         if text is not None and sha256_bytes(text.encode()) == sha256:
+            parse(text, name)  # a line that is no pin would be an instruction to pip
             return text
     raise FileFormatError(
         f"the Python lock {name} is not the file that was locked",

@@ -7,6 +7,7 @@ One shell script, `build.sh`, that every engine runs: the Dockerfile's build sta
 from __future__ import annotations
 
 import datetime
+import functools
 
 from tfenv import facts
 from tfenv.facts import schema
@@ -18,6 +19,7 @@ _WHEEL = "//tensorflow/tools/pip_package:build_pip_package"
 _WHEEL_SINCE_217 = "//tensorflow/tools/pip_package:wheel"
 
 
+@functools.lru_cache(maxsize=4)  # every format of a plan carries the same
 def script(plan: Plan) -> str:
     """The text of `build.sh`."""
     return engine.render(

@@ -6,10 +6,11 @@ import functools
 
 import msgspec
 
-from tfenv import facts
+from tfenv import facts, listing
 from tfenv.errors import UsageError
 from tfenv.facts import schema
 from tfenv.facts.versions import specifier
+from tfenv.listing import Entry
 from tfenv.target import PLATFORM_OF_WORD, Target, catalogue, within
 from tfenv.toolchain import buildtool, cuda, gpu, lookup
 from tfenv.toolchain.python import supported_pythons
@@ -28,48 +29,31 @@ class Filter(msgspec.Struct, frozen=True):
     python: str = ""
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """One line of the catalogue."""
-
-    name: str
-    version: str
-    variant: str
-    platform: str
-    product: str
-    distribution: str
-    python: str  # the default
-    pythons: list[str]
-    bazel: str
-    cmake: str
-    cuda: str
-    proven: str
+def entries() -> list[Entry]:
+    """The line of every target, oldest release first."""
+    return [entry(target) for target in catalogue().values()]
 
 
-def entries(wanted: Filter) -> list[Entry]:
-    """The targets that pass a filter, oldest release first.
+def matching(wanted: Filter) -> list[Entry]:
+    """The targets that pass a filter.
 
     Raises:
+        ConflictError: the filter names a card that is not known.
         UsageError: the filter names a platform or a version range that does not exist.
     """
     spec = _specifier(wanted.tf)
     platform = _platform(wanted.platform)
     sm = gpu.capability(wanted.gpu)[0] if wanted.gpu else ""
-    found = []
-    for target in catalogue().values():
-        if wanted.variant and target.variant != wanted.variant:
-            continue
-        if platform and target.platform != platform:
-            continue
-        if wanted.product and target.product != wanted.product:
-            continue
-        if spec and not within(target.version, spec):
-            continue
-        if wanted.python and wanted.python not in supported_pythons(target)[0]:
-            continue
-        if sm and not _compiles_for(target, sm):
-            continue
-        found.append(entry(target))
-    return found
+    return [
+        entry
+        for entry in listing.read()
+        if (not wanted.variant or entry.variant == wanted.variant)
+        and (not platform or entry.platform == platform)
+        and (not wanted.product or entry.product == wanted.product)
+        and (not spec or within(entry.version, spec))
+        and (not wanted.python or wanted.python in entry.pythons)
+        and (not sm or _compiles_for(catalogue()[entry.name], sm))
+    ]
 
 
 def _specifier(text: str) -> str:
@@ -158,3 +142,14 @@ def defects(target: Target) -> list[schema.Defect]:
         if within(target.version, row.versions)
         and (not row.platforms or target.platform in row.platforms)
     ]
+
+
+def write() -> None:
+    """Write the catalogue's file from the facts."""
+    from tfenv.files import write_text
+
+    write_text(listing.FILE, listing.render(entries()))
+
+
+if __name__ == "__main__":
+    write()
