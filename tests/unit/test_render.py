@@ -13,9 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfenv import lock, render
-from tfenv.errors import ConflictError, TfenvError, UnpinnedError, UnsafeValueError, UsageError
+from tfenv.errors import (
+    ConflictError,
+    FileFormatError,
+    TfenvError,
+    UnpinnedError,
+    UnsafeValueError,
+    UsageError,
+)
+from tfenv.files import sha256_bytes
 from tfenv.lock.model import Artifact, Lock
-from tfenv.render import mirrors, plan, safety
+from tfenv.render import engine, mirrors, plan, safety
 from tfenv.render.engine import nix, plain, powershell, shell
 from tfenv.target import parse
 from tfenv.toolchain import Choices
@@ -249,3 +257,35 @@ def test_the_shell_scripts_parse(name: str, tmp_path: Path) -> None:
 )
 def test_the_headline_targets_render_somewhere(name: str) -> None:
     assert "docker/Dockerfile" in made(name)
+
+
+@pytest.mark.parametrize("text", ["{{ nobody | plain }}", "{{ x", "{% include 'nowhere' %}"])
+def test_a_bad_template_is_refused(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bad.j2").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(engine, "templates", lambda: tmp_path)
+    engine.environment.cache_clear()
+    engine._template.cache_clear()
+    try:
+        with pytest.raises(FileFormatError) as caught:
+            engine.render("bad.j2", {"x": "1"})
+    finally:
+        engine.environment.cache_clear()
+        engine._template.cache_clear()
+    assert caught.value.exit_code == 2
+    assert "bad.j2" in caught.value.what
+
+
+def test_a_python_lock_with_an_option_for_pip_is_refused(tmp_path: Path) -> None:
+    """A lock of one's own is a file that somebody may have edited, hash and all."""
+    locked = lock.for_target(parse("2.6.5-cpu"))
+    assert locked.python is not None
+    text = "--index-url https://mirror.example/simple\nnumpy==1.19.5\n"
+    (tmp_path / "mine.txt").write_text(text, encoding="utf-8")
+    other = msgspec.structs.replace(
+        locked.python, file="mine.txt", sha256=sha256_bytes(text.encode())
+    )
+    with pytest.raises(FileFormatError) as caught:
+        plan.make(msgspec.structs.replace(locked, python=other), mirrors.Mirrors(), tmp_path)
+    assert caught.value.exit_code == 2

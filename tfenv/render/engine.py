@@ -45,8 +45,22 @@ def environment() -> Environment:
 
 
 def render(template: str, context: dict[str, Any]) -> str:
-    """The text of a template, ended by one line feed and without doubled empty lines."""
-    text = _template(template).render(context)
+    """The text of a template, ended by one line feed and without doubled empty lines.
+
+    Raises:
+        FileFormatError: the template is damaged, or names a value that the plan does not have.
+        UnsafeValueError: a value could change the meaning of the file.
+    """
+    from jinja2 import TemplateError
+
+    try:
+        text = _template(template).render(context)
+    except TemplateError as error:
+        raise FileFormatError(
+            f"the template {template} cannot be rendered",
+            str(error) or type(error).__name__,
+            "reinstall tfenv, or undo the change to the template",
+        ) from error
     while "\n\n\n" in text:
         text = text.replace("\n\n\n", "\n\n")
     return text.rstrip("\n") + "\n"

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Run once in the new environment: pip's part by hash, library path, Jupyter kernel.
+set -euo pipefail
+cd "$(dirname "$0")"
+: "${CONDA_PREFIX:?activate the environment first}"
+if python -c 'import ipykernel' 2> /dev/null; then
+  python -m ipykernel install --user --name tf-2.15.1-cpu-arm64 --display-name 'TensorFlow 2.15.1-cpu-arm64'
+else
+  echo "no Jupyter kernel registered: install ipykernel in this environment to have one"
+fi

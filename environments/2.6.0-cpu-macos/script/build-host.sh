@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Build 2.6.0-cpu-macos on this machine: TensorFlow 2.6.0 from source, every download by its sha256.
+# Written by tfenv; do not edit. Runs in the bash 3.2 of macOS.
+# usage: build-host.sh [--dry-run] [--work DIR] [--git-mirror URL]
+#   --dry-run          say what would be done, after checking this machine
+#   --work DIR         folder for everything; default ./tfenv-2.6.0-cpu-macos
+#   --git-mirror URL   take what is asked of https://github.com/ from there, for this build alone
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+work=$PWD/tfenv-2.6.0-cpu-macos
+dry_run=
+git_mirror=
+
+stop() { # WHAT WHY FIX CODE
+  printf 'error: %s\n  why: %s\n  fix: %s\n' "$1" "$2" "$3" >&2
+  exit "$4"
+}
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --dry-run) dry_run=1 ;;
+    --work) work=${2:?--work DIR}; shift ;;
+    --git-mirror) git_mirror=${2:?--git-mirror URL}; shift ;;
+    *) stop "unknown option $1" "see the first lines of $0" "use --dry-run, --work or --git-mirror" 2 ;;
+  esac
+  shift
+done
+
+run() {
+  if [ -n "$dry_run" ]; then printf '+ %s\n' "$*"; else "$@"; fi
+}
+
+need() { # PROGRAM FIX
+  command -v "$1" > /dev/null || stop "$1 is missing" "the build runs it" "$2" 6
+}
+
+# --- this machine ---------------------------------------------------------------------------
+
+system=Darwin
+[ "$(uname -s)" = "$system" ] || stop "2.6.0-cpu-macos is built on $system" "this is $(uname -s)" "choose a target of this system: tfenv list" 6
+[ "$(uname -m)" = x86_64 ] || stop "2.6.0-cpu-macos is built on x86_64" "this is $(uname -m)" "choose a target of this machine: tfenv list" 6
+for program in curl git patch tar unzip zip; do
+  need "$program" "install $program with the system's package manager"
+done
+xcode-select -p > /dev/null 2>&1 || stop "Apple's command line tools are missing" "xcode-select names no developer folder" "xcode-select --install" 6
+need clang "xcode-select --install"
+xcode=$(xcodebuild -version 2> /dev/null | awk 'NR == 1 {print $2}' || true)
+case $xcode in
+  10.11 | 10.11.*) ;;
+  *) echo "warning: TensorFlow 2.6.0 was tested with Xcode 10.11, this is ${xcode:-the command line tools alone}" >&2 ;;
+esac
+sha256() { shasum -a 256 "$1" | cut -d' ' -f1; }
+python=${PYTHON_BIN_PATH:-$(command -v python3.9 || true)}
+[ -n "$python" ] || stop "Python 3.9 is missing" "neither PYTHON_BIN_PATH nor PATH has it" "install it, or set PYTHON_BIN_PATH" 6
+found=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null || true)
+[ "$found" = 3.9 ] || stop "$python is not Python 3.9" "it answers '${found:-nothing}'" "set PYTHON_BIN_PATH to a Python 3.9" 6
+
+# --- downloads ------------------------------------------------------------------------------
+
+fetch() { # SHA256 FILE URL...
+  local sum=$1 file=$2 url
+  shift 2
+  if [ -f "$file" ] && [ "$(sha256 "$file")" = "$sum" ]; then return; fi
+  if [ -n "$dry_run" ]; then printf '+ fetch %s %s %s\n' "$sum" "$file" "$*"; return; fi
+  for url in "$@"; do
+    if ! curl --fail --silent --show-error --location --retry 3 --output "$file.part" "$url"; then
+      echo "tfenv: $url did not answer; trying the next place" >&2
+    elif [ "$(sha256 "$file.part")" = "$sum" ]; then
+      mv "$file.part" "$file"
+      return
+    else
+      echo "tfenv: $url is not the file that was locked: its sha256 is $(sha256 "$file.part")" >&2
+      rm -f "$file.part"
+    fi
+  done
+  stop "$(basename "$file") could not be had" "no place has a file with sha256 $sum" "see the lines above; a proxy is read from https_proxy" 4
+}
+
+run mkdir -p "$work/downloads"
+fetch 41b32eeaddcbc02b0583660bcf508469550e4cd0f86b22d2abe72dfebeacde0f "$work/downloads/tensorflow.tar.gz" \
+  https://github.com/tensorflow/tensorflow/archive/v2.6.0.tar.gz
+fetch 16c3d7aa15323a9fb69f56c7ec5733ed18bedb786680d0ba13bb12a3c8083007 "$work/downloads/bazelisk-darwin-amd64" \
+  https://github.com/bazelbuild/bazelisk/releases/download/v1.29.0/bazelisk-darwin-amd64
+
+# --- Bazel, in a home of its own: nothing of the user's is read or changed -------------------
+
+export HOME=$work/home
+run mkdir -p "$HOME/bin"
+run cp -f "$work/downloads/bazelisk-darwin-amd64" "$HOME/bin/bazel"
+run chmod 0755 "$HOME/bin/bazel"
+export PATH=$HOME/bin:$PATH
+export USE_BAZEL_VERSION=3.7.2
+export BAZELISK_VERIFY_SHA256=80c82e93a12ba30021692b11c78007807e82383a673be1602573b944beb359ab
+rc=$work/tfenv.bazelrc
+if [ -z "$dry_run" ]; then
+  : > "$rc"
+fi
+# The rc file of this build stands in for the user's and the system's.
+export TFENV_BAZEL_STARTUP="--nosystem_rc --nohome_rc --bazelrc=$rc"
+if [ -n "$git_mirror" ]; then
+  export GIT_CONFIG_GLOBAL=$work/gitconfig
+  run git config --file "$GIT_CONFIG_GLOBAL" "url.$git_mirror.insteadOf" https://github.com/
+fi
+
+# --- Python packages by hash ----------------------------------------------------------------
+
+env=$work/env
+if [ ! -f "$env/complete" ]; then
+  run "$python" -m venv "$env"
+  run "$env/bin/python" -m pip install --require-hashes -r "$here/requirements.pip.txt"
+  run "$env/bin/python" -m pip install --require-hashes -r "$here/requirements.tools.txt"
+  run "$env/bin/python" -m pip install --require-hashes --no-build-isolation -r "$here/requirements.build.txt"
+  run touch "$env/complete"
+fi
+
+# --- build ----------------------------------------------------------------------------------
+
+export PYTHON_BIN_PATH=$env/bin/python
+export TFENV_WORK=$work/build
+export TFENV_SOURCE_DIGEST=41b32eeaddcbc02b0583660bcf508469550e4cd0f86b22d2abe72dfebeacde0f
+run bash "$here/build.sh" "$work/downloads/tensorflow.tar.gz" "$work/out"
+if [ -z "$dry_run" ]; then echo "tfenv: done, see $work/out"; fi
