@@ -109,9 +109,7 @@ def exists(target: Target) -> bool:
     return target.product == "wheel" or bool(_product_rows(target))
 
 
-def _has_wheel_target(
-    version: str, variant: schema.Variant, platform: schema.Platform
-) -> bool:
+def _has_wheel_target(version: str, variant: schema.Variant, platform: schema.Platform) -> bool:
     """A wheel was released; or the platform is Linux x86_64, where all releases can be built."""
     rows = facts.grouped(schema.Wheel, "version", "platform").get((version, platform), ())
     if any(row.variant == variant and not row.stub for row in rows):

@@ -38,7 +38,13 @@ def command(
         _output.json([entry._asdict() for entry in entries])
         return
     rows = [
-        (e.name, ", ".join(e.pythons), e.bazel or f"cmake {e.cmake}", e.cuda or "-", e.proven or "-")
+        (
+            e.name,
+            ", ".join(e.pythons),
+            e.bazel or f"cmake {e.cmake}",
+            e.cuda or "-",
+            e.proven or "-",
+        )
         for e in entries
     ]
     _output.table(("TARGET", "PYTHON", "BAZEL/CMAKE", "CUDA", "PROVEN"), rows)

@@ -25,12 +25,13 @@ def command(target: str, as_json: bool, **options: str) -> None:
     chain = toolchain.choose(parse(target), _choices.collect(options))
     locked = lock.make(chain)
     if as_json:
-        _output.json(_document(chain, locked))
+        _output.json(document(chain, locked))
     else:
         _show(chain, locked)
 
 
-def _document(chain: Toolchain, locked: Lock) -> dict[str, object]:
+def document(chain: Toolchain, locked: Lock) -> dict[str, object]:
+    """What `--json` prints."""
     import msgspec
 
     from tfenv.lock import sizes

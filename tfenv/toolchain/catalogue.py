@@ -145,10 +145,12 @@ def defects(target: Target) -> list[schema.Defect]:
 
 
 def write() -> None:
-    """Write the catalogue's file from the facts."""
+    """Write the catalogue's file from the facts, and the bare names that the noxfile reads."""
     from tfenv.files import write_text
 
     write_text(listing.FILE, listing.render(entries()))
+    names = "".join(f"{name}\n" for name in catalogue())
+    write_text(listing.FILE.with_name("targets.txt"), names)
 
 
 if __name__ == "__main__":

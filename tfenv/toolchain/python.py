@@ -34,15 +34,27 @@ def supported_pythons(target: Target) -> tuple[list[str], str]:
     """The Pythons that a release has wheels for, else those that its documents name."""
     row = lookup.any_wheel(target)
     if row is not None and row.pythons:
-        return row.pythons, f"wheels of {row.distribution} {row.version}: {row.source}"
+        return _in_scope(
+            target, row.pythons
+        ), f"wheels of {row.distribution} {row.version}: {row.source}"
     known = lookup.tested(target)
     if known is not None and known.pythons:
-        return known.pythons, known.source
+        return _in_scope(target, known.pythons), known.source
     raise ConflictError(
         f"no Python is known for {target.name}",
         "neither a wheel nor a document of this release names one",
         "see `tfenv list` for the targets with wheels",
     )
+
+
+def _in_scope(target: Target, pythons: list[str]) -> list[str]:
+    """From 3.6 on: uv, which resolves the locks, knows no older Python.
+
+    1.4.0 for Windows with CUDA keeps 3.5, the first that its documents name, without a lock.
+    """
+    if (target.version, target.platform, target.cuda) == ("1.4.0", "windows-x86_64", True):
+        return pythons
+    return [python for python in pythons if python != "3.5"]
 
 
 def _chosen_python(target: Target, wanted: str, supported: list[str], source: str) -> Chosen:
@@ -101,6 +113,8 @@ def _unlocked(target: Target, choices: Choices, python_version: str) -> Chosen:
     if choices.numpy:
         raise _needs_lock(target, f"numpy {choices.numpy}")
     reason = f"no Python lock for Python {python_version} is shipped; `tfenv lock {target.name}`"
+    if python_version == "3.5":
+        reason = "uv, which resolves the locks, knows no Python older than 3.6"
     return Chosen("unlocked", "python-lock", reason, "tfenv/locks/python")
 
 
