@@ -65,8 +65,12 @@ def regex_of(template: Template) -> str:
 def patterns() -> list[str]:
     """Every pattern that the scanner looks for."""
     known = library()
-    owners = [*known.signature, *known.clue, *known.outcome, *known.remark, *known.trouble]
-    return sorted({regex_of(compile_template(text)) for owner in owners for text in owner.match})
+    texts = [text for owner in known.signature for text in owner.match]
+    texts += [text for owner in known.clue for text in owner.match]
+    texts += [text for owner in known.outcome for text in owner.match]
+    texts += [text for owner in known.remark for text in owner.match]
+    texts += [text for owner in known.trouble for text in owner.match]
+    return sorted({regex_of(compile_template(text)) for text in texts})
 
 
 def measure(command: list[str]) -> tuple[float, float, float]:

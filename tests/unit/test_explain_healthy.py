@@ -33,7 +33,7 @@ def test_random_bytes_have_no_cause(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_random_words_have_no_cause(seed: int) -> None:
     source = random.Random(seed)
-    words = Path(__file__).read_text("utf-8").split() + ["error", "not", "found", "failed", "GPU"]
+    words = [*Path(__file__).read_text("utf-8").split(), "error", "not", "found", "failed", "GPU"]
     text = "\n".join(" ".join(source.choices(words, k=12)) for _ in range(2000))
     assert explain_text(text).root_cause == "none"
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from tfenv import facts
 from tfenv.diagnose import devices, gpu, versions
 from tfenv.diagnose.context import Context
+from tfenv.diagnose.signatures import name_list
 from tfenv.facts.schema import Image, Wheel
 
 Captures = Mapping[str, str]
@@ -51,33 +52,12 @@ def nvcc_arch(captures: Captures, context: Context, line: int) -> dict[str, str]
     return {**added, "arch_is": kind}
 
 
-_REMOVED_OPTIONS = (
-    "experimental_shortened_obj_file_path", "incompatible_prohibit_aapt1", "javabase",
-    "host_javabase", "java_toolchain", "host_java_toolchain", "incompatible_remove_legacy_whole_archive",
-    "experimental_link_static_libraries_once", "distinct_host_configuration", "expand_configs_in_place",
-    "experimental_ui", "incompatible_disallow_load_labels_to_cross_package_boundaries",
-    "legacy_whole_archive",
-    "noincompatible_prohibit_aapt1",
-    "incompatible_restrict_string_escapes", "incompatible_no_support_tools_in_action_inputs",
-    "incompatible_bzl_disallow_load_after_statement", "host_crosstool_top", "apple_crosstool_top",
-)  # fmt: skip
-_NEWER_OPTIONS = (
-    "experimental_repo_remote_exec", "experimental_cc_shared_library", "repo_env",
-    "noenable_bzlmod", "enable_bzlmod", "enable_workspace", "incompatible_enable_cc_toolchain_resolution",
-    "experimental_guard_against_concurrent_changes", "incompatible_enforce_config_setting_visibility",
-    "noincompatible_remove_legacy_whole_archive", "experimental_remote_merkle_tree_cache",
-    "noincompatible_enable_android_toolchain_resolution", "host_cxxopt",
-    "incompatible_use_platforms_repo_for_constraints",
-    "incompatible_enable_android_toolchain_resolution",
-)  # fmt: skip
-
-
-def bazel_option(captures: Captures, context: Context, line: int) -> dict[str, str]:
+def bazel_option(captures: Captures, _context: Context, _line: int) -> dict[str, str]:
     """Whether a Bazel without this option is too new (it went) or too old (it came)."""
     option = captures.get("option", "").lstrip("-").split("=")[0].strip("'")
-    if option in _REMOVED_OPTIONS:
+    if option in name_list("bazel-options-removed"):
         return {"option_is": "removed"}
-    if option in _NEWER_OPTIONS:
+    if option in name_list("bazel-options-newer"):
         return {"option_is": "newer"}
     return {"option_is": "unknown"}
 
@@ -100,7 +80,7 @@ def no_wheel(captures: Captures, context: Context, line: int) -> dict[str, str]:
     python = python_in_use(context, line)
     if captures.get("tag", ""):
         python = versions.minor(captures["tag"])
-    offered = [v for v in re.findall(r"\d+(?:\.\d+)+", captures.get("offered", ""))]
+    offered = re.findall(r"\d+(?:\.\d+)+", captures.get("offered", ""))
     added = {"found": python, "requirement": requirement}
     return {**added, "wheel_is": _verdict(name, wanted, python, offered, context, line)}
 
@@ -169,7 +149,7 @@ def python_range(captures: Captures, context: Context, line: int) -> dict[str, s
     return {"range_is": "unknown"}
 
 
-def numpy_api(captures: Captures, context: Context, line: int) -> dict[str, str]:
+def numpy_api(captures: Captures, _context: Context, _line: int) -> dict[str, str]:
     """Whether NumPy is older than the build's, or a NumPy 2 under a build for NumPy 1."""
     built, found = captures["built"], captures["found"]
     numbers = [
@@ -183,7 +163,7 @@ def numpy_api(captures: Captures, context: Context, line: int) -> dict[str, str]
 _ABI = re.compile(r"cxx11|abi:cxx11|tensorflow\w*(?:ESs|RKSs)")
 
 
-def symbol(captures: Captures, context: Context, line: int) -> dict[str, str]:
+def symbol(captures: Captures, _context: Context, _line: int) -> dict[str, str]:
     """What an undefined symbol belongs to: the C++11 string ABI, TensorFlow, or something else."""
     name = captures.get("symbol", "")
     if "tensorflow" not in name and "tsl" not in name and "absl" not in name:
@@ -193,37 +173,14 @@ def symbol(captures: Captures, context: Context, line: int) -> dict[str, str]:
     return {"symbol_is": "tensorflow" if "tensorflow" in name else "other"}
 
 
-_TF1 = frozenset(
-    """Session InteractiveSession placeholder placeholder_with_default ConfigProto GPUOptions
-    variable_scope get_variable global_variables_initializer local_variables_initializer
-    initialize_all_variables app flags FLAGS logging contrib log set_random_seed random_normal
-    random_uniform truncated_normal reset_default_graph get_default_graph get_default_session
-    layers assign assign_add assign_sub diag to_float to_int32 to_int64 to_double matrix_inverse mul
-    sub neg sparse_to_dense trainable_variables global_variables merge_all AUTO_REUSE
-    enable_eager_execution disable_eager_execution gfile python_io initialize_local_variables Print
-    ceil floor_div multinomial batch_gather space_to_batch wrap_function train AdamOptimizer
-    GradientDescentOptimizer RMSPropOptimizer MomentumOptimizer AdagradOptimizer Saver Supervisor
-    MonitoredTrainingSession MonitoredSession SessionRunHook get_or_create_global_step GraphDef
-    FileWriter summary FastGFile Open RunOptions RunMetadata OptimizerOptions get_collection
-    add_to_collection GraphKeys variables_initializer is_variable_initialized 
-    random_shuffle extract_image_patches string_to_number decode_raw read_file pack unpack
-    get_shape select losses metrics TFRecordReader
-    string_input_producer batch shuffle_batch start_queue_runners make_template
-    model_variables mod div lin_space log_sigmoid sparse_placeholder py_func
-    parse_single_example report_uninitialized_variables
-    assert_variables_initialized cross cholesky matrix_determinant matrix_solve self_adjoint_eig
-    rsqrt verify_tensor_all_finite no_regularizer get_local_variable fixed_size_partitioner
-    resize_images resize_bilinear resize_image_with_crop_or_pad softmax_cross_entropy_with_logits_v2
-    dynamic_rnn static_rnn rnn_cell BasicLSTMCell xw_plus_b""".split()
-)
-
-
-def tf1_api(captures: Captures, context: Context, line: int) -> dict[str, str]:
+def tf1_api(captures: Captures, _context: Context, _line: int) -> dict[str, str]:
     """Whether a missing attribute of `tensorflow` is one that TensorFlow 1 had."""
-    return {"name_is": "tf1" if captures.get("name", "") in _TF1 else "other"}
+    return {
+        "name_is": "tf1" if captures.get("name", "") in name_list("tensorflow-1-names") else "other"
+    }
 
 
-def cuda_soname(captures: Captures, context: Context, line: int) -> dict[str, str]:
+def cuda_soname(captures: Captures, context: Context, _line: int) -> dict[str, str]:
     """Whether a missing shared library is one of CUDA's, and whether another CUDA is there."""
     name, version = captures.get("library", ""), captures.get("version", "")
     if name not in {"cudart", "cublas", "cublasLt", "cufft", "curand", "cusolver", "cusparse"}:
@@ -233,7 +190,7 @@ def cuda_soname(captures: Captures, context: Context, line: int) -> dict[str, st
     return {"library_is": "cuda", "cuda_other": "yes" if other else "", "wanted": version}
 
 
-def docker_image(captures: Captures, context: Context, line: int) -> dict[str, str]:
+def docker_image(captures: Captures, _context: Context, _line: int) -> dict[str, str]:
     """Whether a missing image tag once existed (removed) or never did."""
     image = captures.get("image", "").strip(":,'").removeprefix("docker.io/").split("@")[0]
     repository, _, tag = image.rpartition(":") if ":" in image else (image, "", "")

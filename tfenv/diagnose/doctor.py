@@ -135,7 +135,7 @@ def _macos(probe: Probe, needed: Needs) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _resources(probe: Probe, needed: Needs) -> Iterator[Finding]:
+def _resources(probe: Probe, _needed: Needs) -> Iterator[Finding]:
     memory = probe.memory
     if memory is None or memory.disk_free_mib is None:
         return
@@ -179,7 +179,7 @@ def _gpu_findings(probe: Probe, needed: Needs) -> list[Finding]:
 def _windows(probe: Probe, needed: Needs) -> Iterator[Finding]:
     if probe.os.system != "Windows" or not versions.compare(needed.version, ">=", "2.11"):
         return
-    if probe.gpus or needed.said_by == "target" and needed.wants_cuda:
+    if probe.gpus or (needed.said_by == "target" and needed.wants_cuda):
         yield Finding(
             "windows-native-no-gpu", "error",
             f"native Windows builds have had no CUDA since 2.11; this is about {needed.version}",
@@ -196,12 +196,12 @@ def _wsl(probe: Probe) -> Iterator[Finding]:
     if not _is_wsl(probe):
         return
     kernel = probe.os.kernel or ""
-    if "-Microsoft" in kernel or versions.key(kernel)[:1] == (4,) and "WSL2" not in kernel:
-        if not re.search(r"microsoft-standard", kernel):
-            yield Finding(
-                "wsl-version-1", "error", f"this is WSL 1 (kernel {kernel}), which has no GPU access",
-                "wsl --set-version DISTRIBUTION 2",
-            )  # fmt: skip
+    old = versions.compare(kernel, "<", "4.19") and "microsoft-standard" not in kernel
+    if "-Microsoft" in kernel or old:
+        yield Finding(
+            "wsl-version-1", "error", f"this is WSL 1 (kernel {kernel}), which has no GPU access",
+            "wsl --set-version DISTRIBUTION 2",
+        )  # fmt: skip
     if probe.driver and not probe.driver.libcuda and not probe.driver.libcuda_path:
         yield Finding(
             "wsl-libcuda-missing", "error", "/usr/lib/wsl/lib/libcuda.so.1 of the Windows driver is not there",
@@ -245,14 +245,14 @@ def _driver(probe: Probe, needed: Needs) -> Iterator[Finding]:
     """No GPU at all, or a driver that does not work."""
     driver = probe.driver or Driver()
     module, library_version = driver.kernel_module, driver.libcuda
-    if module and library_version and versions.key(module) != versions.key(library_version):
-        if "compat" not in (driver.libcuda_path or "") and probe.os.system != "Windows":
-            yield Finding(
-                "driver-kernel-library-mismatch", "error",
-                f"the loaded kernel module is {module}, the driver's library is {library_version}",
-                "reboot, or unload and load the nvidia modules",
-            )  # fmt: skip
-            return
+    differ = module and library_version and versions.key(module) != versions.key(library_version)
+    if differ and "compat" not in (driver.libcuda_path or "") and probe.os.system != "Windows":
+        yield Finding(
+            "driver-kernel-library-mismatch", "error",
+            f"the loaded kernel module is {module}, the driver's library is {library_version}",
+            "reboot, or unload and load the nvidia modules",
+        )  # fmt: skip
+        return
     if driver.cuinit not in (None, 0, 100):
         yield from _cuinit(driver)
         return
@@ -455,12 +455,12 @@ def _cuda_age(probe: Probe, needed: Needs) -> Iterator[Finding]:
     runtime = next(
         (lib for lib in probe.cuda_libs or [] if lib.soname == needed.libraries.get("cudart")), None
     )
-    if runtime and runtime.version and "." in needed.cuda:
-        if versions.compare(_two(runtime.version), "<", _two(needed.cuda)):
-            yield Finding(
-                "cuda-older-than-build", "warning", f"CUDA {runtime.version} is older than the build's {needed.cuda}",
-                f"install CUDA {versions.minor(needed.cuda)}",
-            )  # fmt: skip
+    version = (runtime.version if runtime else None) or ""
+    if "." in needed.cuda and versions.compare(_two(version), "<", _two(needed.cuda)):
+        yield Finding(
+            "cuda-older-than-build", "warning", f"CUDA {version} is older than the build's {needed.cuda}",
+            f"install CUDA {versions.minor(needed.cuda)}",
+        )  # fmt: skip
 
 
 def _two(version: str) -> str:

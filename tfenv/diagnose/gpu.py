@@ -43,8 +43,7 @@ def state(scan: Scan) -> dict[str, str]:
     flags = {
         "cuda_missing": toolkit,
         "cudnn_only": "cudnn" in lacks and not toolkit,
-        "cuda_other": toolkit and _other_version(missing, opened, seen),
-        "cuda_other_import": _other_version(missing, opened, seen),
+        "cuda_other": toolkit and _other_version(missing, seen),
         "libcuda_missing": libcuda,
         "cuda_quiet_or_pip": quiet
         or (bool(values("pip_nvidia")) and (toolkit or "cudnn" in lacks)),
@@ -58,9 +57,7 @@ def state(scan: Scan) -> dict[str, str]:
     return {name: "yes" if flag else "" for name, flag in flags.items()}
 
 
-def _other_version(
-    missing: set[tuple[str, str]], opened: set[tuple[str, str]], seen: list[str]
-) -> bool:
+def _other_version(missing: set[tuple[str, str]], seen: list[str]) -> bool:
     """Whether CUDA is there, but in another version than the missing libraries belong to."""
     wanted = {version for name, version in missing if name == "cudart"}
     if not wanted or not seen:

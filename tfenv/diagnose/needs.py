@@ -103,9 +103,9 @@ def _cudnn(version: str, stated: str) -> str:
         return stated
     minor = versions.minor(version)
     for row in facts.rows(Tested):
-        if versions.minor(row.version) == minor and row.variant == "cuda" and row.cudnn:
-            if versions.key(row.cudnn)[:1] == versions.key(stated)[:1]:
-                return row.cudnn
+        fits = versions.minor(row.version) == minor and row.variant == "cuda"
+        if fits and row.cudnn and versions.key(row.cudnn)[:1] == versions.key(stated)[:1]:
+            return row.cudnn
     return stated
 
 

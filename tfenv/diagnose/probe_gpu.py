@@ -228,8 +228,8 @@ def _folders(sites: list[Path], prefix: Path) -> Iterator[tuple[Path, bool]]:
             yield Path(text), True
     for path in dict.fromkeys(path.parent for path in _cached().values()):
         yield path, True
-    for folder in ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"):
-        yield Path(folder), True
+    for text in ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"):
+        yield Path(text), True
     for site in sites:
         for folder in sorted(site.glob("nvidia/*/lib")) + sorted(site.glob("nvidia/*/bin")):
             yield folder, False

@@ -63,23 +63,24 @@ class Scanner:
     """The compiled library; use it for one log after another."""
 
     def __init__(self, library: Library, *, engine: str = "auto") -> None:
-        self._library = library
+        self.library = library
         self._engine = engine
-        self._entries = _entries(library)
-        self._by_text: dict[str, list[_Entry]] = defaultdict(list)
-        for entry in self._entries:
+        self.entries = _entries(library)
+        self.by_text: dict[str, list[_Entry]] = defaultdict(list)
+        for entry in self.entries:
             for text in entry.template.literals:
-                self._by_text[text].append(entry)
-        self._all = self._compiled(list(self._by_text))
+                self.by_text[text].append(entry)
+        self.all = self.compiled(list(self.by_text))
 
-    def _compiled(self, texts: list[str]) -> tuple[prefilter.Prefilter, list[str]]:
+    def compiled(self, texts: list[str]) -> tuple[prefilter.Prefilter, list[str]]:
+        """A search for these texts, and the text that each of its numbers stands for."""
         pairs = [(raw, text) for text in texts for raw in sorted(prefilter.encodings_of(text))]
         chosen = prefilter.make([raw for raw, _ in pairs], engine=self._engine)
         return chosen, [text for _, text in pairs]
 
     def scan(self, stream: BinaryIO) -> Scan:
         """Read `stream` to its end."""
-        for entry in self._entries:
+        for entry in self.entries:
             entry.matches = 0
         return _Run(self, stream).result
 
@@ -90,8 +91,8 @@ class _Run:
     def __init__(self, scanner: Scanner, stream: BinaryIO) -> None:
         self.result = Scan()
         self._scanner = scanner
-        self._library = scanner._library
-        self._filter, self._texts = scanner._all
+        self._library = scanner.library
+        self._filter, self._texts = scanner.all
         self._quiet: set[tuple[bytes, frozenset[str]]] = set()
         self._retired = 0
         for chunk in _chunks(stream):
@@ -107,7 +108,7 @@ class _Run:
         self.result.lines += chunk.count(b"\n") + (not chunk.endswith(b"\n"))
 
     def _line(self, chunk: bytes, start: int, end: int, number: int, texts: set[str]) -> None:
-        known = [entry for text in texts for entry in self._scanner._by_text[text]]
+        known = [entry for text in texts for entry in self._scanner.by_text[text]]
         entries = [entry for entry in known if entry.matches < entry.limit]
         if not entries:
             return
@@ -185,24 +186,24 @@ class _Run:
             del self.result.signatures[index]
         for index in [i for i in self.result.troubles if self._library.trouble[i].phase in done]:
             del self.result.troubles[index]
-        for entry in self._scanner._entries:
+        for entry in self._scanner.entries:
             if entry.limit == _ENOUGH:
                 entry.matches = 0
         if self._retired:
             self._retired = 0
-            self._filter, self._texts = self._scanner._all
+            self._filter, self._texts = self._scanner.all
 
     def _leave_out(self) -> None:
         """Search no longer for texts whose templates have all matched often enough."""
         over = [
             text
-            for text, entries in self._scanner._by_text.items()
+            for text, entries in self._scanner.by_text.items()
             if all(entry.matches >= entry.limit for entry in entries)
         ]
         if len(over) > self._retired:
             self._retired = len(over)
-            rest = [text for text in self._scanner._by_text if text not in over]
-            self._filter, self._texts = self._scanner._compiled(rest)
+            rest = [text for text in self._scanner.by_text if text not in over]
+            self._filter, self._texts = self._scanner.compiled(rest)
 
 
 def _entries(library: Library) -> list[_Entry]:

@@ -41,9 +41,39 @@ _TOKEN = re.compile(r"\{([^{}]*)\}|(\s+)|([^{}\s]+)")
 _NAMED = re.compile(r"([a-z_]+)(?::([a-z]+))?\Z")
 _PAUSE = re.compile(r"(?<=[:.!,]) (?=\S)")
 _COMMON = frozenset(
-    """tensorflow error error: Error Error: ERROR: python Python numpy bazel test from keras warning
-    passed nvidia build version failed major: Device fatal: COMMIT Error( Compiling Linking Executing""".split()
-) | {"not found", "No such file", "No such file or directory"}
+    [
+        "tensorflow",
+        "error",
+        "error:",
+        "Error",
+        "Error:",
+        "ERROR:",
+        "python",
+        "Python",
+        "numpy",
+        "bazel",
+        "test",
+        "from",
+        "keras",
+        "warning",
+        "passed",
+        "nvidia",
+        "build",
+        "version",
+        "failed",
+        "major:",
+        "Device",
+        "fatal:",
+        "COMMIT",
+        "Error(",
+        "Compiling",
+        "Linking",
+        "Executing",
+        "not found",
+        "No such file",
+        "No such file or directory",
+    ]
+)  # texts of every other log
 _SELECTIVE = 8  # characters: enough to be rare in a log
 _USEFUL = 4  # bytes: a shorter literal is in every other line
 

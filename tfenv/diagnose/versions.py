@@ -14,7 +14,7 @@ def key(text: str) -> tuple[int, ...]:
             return (int(text, 16),)
         except ValueError:
             return ()
-    numbers = [int(part) for part in _PART.findall(text.split("rc")[0])[:6]]
+    numbers = [int(part) for part in _PART.findall(text.split("rc", maxsplit=1)[0])[:6]]
     while numbers and numbers[-1] == 0:
         numbers.pop()
     return tuple(numbers)
@@ -32,8 +32,6 @@ def minor(text: str) -> str:
 def compare(left: str, operator: str, right: str) -> bool:
     """`left operator right` for <, <=, >, >=; False where either side has no number."""
     a, b = key(left), key(right)
-    if not a and not b:
-        return False
-    if not left or not right:
+    if not left or not right or not (a or b):
         return False
     return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[operator]

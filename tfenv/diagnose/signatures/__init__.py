@@ -16,6 +16,8 @@ import tomli
 from tfenv.diagnose.model import Cause, Clue, Outcome, Remark, Signature, Trouble
 from tfenv.errors import FileFormatError
 
+_APART = ("causes", "messages", "lists")  # files of another shape
+
 
 class Library(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All signatures of the package."""
@@ -33,7 +35,7 @@ def library() -> Library:
     merged: dict[str, list[Any]] = {name: [] for name in Library.__struct_fields__}
     folder = resources.files(__package__ or __name__)
     for path in sorted(folder.iterdir(), key=lambda p: p.name):
-        if path.name.endswith(".toml") and not path.name.startswith(("causes", "messages")):
+        if path.name.endswith(".toml") and not path.name.startswith(_APART):
             part = parse(path.name, path.read_text("utf-8"))
             for name, rows in merged.items():
                 rows.extend(getattr(part, name))
@@ -68,6 +70,13 @@ def causes(language: str = "en") -> dict[str, Cause]:
 def messages(language: str) -> dict[str, str]:
     """The fixed phrases of the output, English to `language`."""
     return {} if language == "en" else dict(_tables(f"messages.{language}.toml")["messages"])
+
+
+@functools.cache
+def name_list(name: str) -> frozenset[str]:
+    """One list of lists.toml."""
+    text = resources.files(__package__ or __name__).joinpath("lists.toml").read_text("utf-8")
+    return frozenset(tomli.loads(text)[name])
 
 
 def languages() -> list[str]:
