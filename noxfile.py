@@ -143,15 +143,15 @@ def target_session(command: str, target: str) -> None:
     run.__doc__ = {
         "build": f"Build {target} from source.",
         "verify": f"Verify the wheel of {target}.",
-        "audit": f"Compare the built wheel of {target} with another: `-- OTHER.whl`.",
+        "audit": f"Build {target} twice in varied surroundings and compare the two wheels.",
     }[command]
     nox.session(name=f"{command}-{target}", venv_backend="none")(run)
 
 
 def operands(command: str, target: str) -> list[str]:
-    """The command line that a target session hands to tfenv; audit compares wheels, not names."""
+    """The command line that a target session hands to tfenv."""
     if command == "audit":
-        return ["audit", str(Path(".tfenv", "dist", target))]
+        return ["audit", "--twice", target]
     return [command, target]
 
 

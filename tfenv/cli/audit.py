@@ -39,7 +39,10 @@ def command(
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare A with B: wheels, folders, or OCI image layouts. Exit 1 when they are different."""
+    """Compare A with B: wheels, folders, or OCI image layouts. Exit 1 when they are different.
+
+    `released:TARGET` stands for the wheel that was published.
+    """
     from tfenv.audit import compare, show
 
     names = _names(strict=strict, without=without)
@@ -49,9 +52,9 @@ def command(
     elif b is None or context.args:
         raise click.UsageError("give A and B, two files or folders")
     elif quick:
-        result = compare.quick(Path(a), Path(b))
+        result = compare.quick(_path(a), _path(b))
     else:
-        result = compare.audit(Path(a), Path(b), names)
+        result = compare.audit(_path(a), _path(b), names)
     if html:
         from tfenv import files
 
@@ -62,6 +65,16 @@ def command(
         click.echo(show.as_text(result))
     if result.verdict == "different":
         context.exit(1)
+
+
+def _path(text: str) -> Path:
+    """A file or folder, or the published wheel of a target."""
+    from tfenv.audit import released
+
+    if not text.startswith(released.PREFIX):
+        return Path(text)
+    folder = Path.cwd() / ".tfenv" / "audit" / "released"
+    return released.fetch(text.removeprefix(released.PREFIX), folder)
 
 
 def _names(*, strict: bool, without: str) -> list[str]:

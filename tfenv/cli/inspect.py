@@ -17,12 +17,28 @@ _MIB = 1 << 20
 
 @click.command("inspect")
 @click.argument("wheel", type=click.Path(path_type=Path))
+@click.option(
+    "--prove-cpu",
+    "model",
+    default="",
+    metavar="MODEL",
+    help="Import it on an emulated processor: Nehalem (SSE4.2), SandyBridge (AVX), Haswell (AVX2).",
+)
+@click.option(
+    "--python", type=click.Path(path_type=Path), help="For that: a Python that has WHEEL installed."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(wheel: Path, as_json: bool) -> None:
+def command(wheel: Path, model: str, python: Path | None, as_json: bool) -> None:
     """Say what WHEEL is (a file, or an environment's folder) and where it runs."""
     from tfenv.wheel.inspect import inspect
 
+    if model and python is None:
+        raise click.UsageError("--prove-cpu needs --python: a Python that has the wheel installed")
     result = inspect(wheel)
+    if model and python is not None:
+        from tfenv.wheel.cpu import prove
+
+        result.cpu_proof = prove(python, model)
     if as_json:
         _output.json(result)
     else:
@@ -45,6 +61,7 @@ def _text(result: Inspection) -> str:
         ("compilers", ", ".join(result.compilers) or "unknown"),
         ("git version", result.git_version or "unknown"),
         ("CPU floor", f"{result.isa_floor}: {result.isa_evidence}"),
+        *_proof(result),
         ("GPU code", _gpu(result)),
         ("to bring", _bring(result)),
         ("", result.runs_on.sentence),
@@ -67,6 +84,11 @@ def _tags(result: Inspection) -> str:
 def _symbols(result: Inspection) -> str:
     pairs = (("GLIBC", result.glibc), ("GLIBCXX", result.glibcxx), ("CXXABI", result.cxxabi))
     return ", ".join(f"{name}_{version}" for name, version in pairs if version) or "none"
+
+
+def _proof(result: Inspection) -> list[tuple[str, str]]:
+    proof = result.cpu_proof
+    return [("CPU proof", f"{proof.model}: {proof.outcome}: {proof.detail}")] if proof else []
 
 
 def _bring(result: Inspection) -> str:

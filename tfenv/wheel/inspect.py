@@ -15,6 +15,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from tfenv.errors import BadWheelError
 from tfenv.wheel import blob, contents, library, runs_on, tags
 from tfenv.wheel.archive import ZipTree
+from tfenv.wheel.cpu import CpuProof
 from tfenv.wheel.entry import Entry, Tree, read_small, refuse
 from tfenv.wheel.folder import FolderTree
 from tfenv.wheel.library import Library
@@ -97,6 +98,7 @@ class Inspection(msgspec.Struct, kw_only=True):
     runs_on: runs_on.RunsOn
     findings: list[Finding]
     libraries: list[Library]
+    cpu_proof: CpuProof | None = None  # only where it was asked for
 
     @property
     def ok(self) -> bool:
