@@ -63,6 +63,7 @@ def problems(folder: Path) -> list[str]:
         *hashes(folder, locked),
         *addresses(folder, locked),
         *dockerfiles(folder, locked),
+        *definition(folder, locked),
         *flake(folder, locked),
         *conda(folder, locked),
         *differences(locked),
@@ -105,7 +106,7 @@ def addresses(folder: Path, locked: Lock) -> Iterator[str]:
     known = {url for a in locked.artifact for url in a.urls}
     known |= {url for row in facts.rows(schema.CmakeExternal) for url in row.urls}
     for name, text in rendered(folder):
-        if name.endswith(("Dockerfile", "Dockerfile.run", "build-host.sh", "build.ps1")):
+        if name.endswith(("Dockerfile", "Dockerfile.run", "build-host.sh", "build.ps1", ".def")):
             for found in set(URL.findall(text)) - known - {"https://github.com/"}:
                 yield f"{name}: {found} is in no lock"
 
@@ -120,6 +121,15 @@ def dockerfiles(folder: Path, locked: Lock) -> Iterator[str]:
         for version in re.findall(r"USE_BAZEL_VERSION=(\S+)", text):
             if version != locked.toolchain["bazel"].value:
                 yield f"{path.name}: Bazel {version}"
+
+
+def definition(folder: Path, locked: Lock) -> Iterator[str]:
+    """Apptainer's base image."""
+    for path in folder.glob("docker/apptainer.def"):
+        (image,) = [a for a in locked.artifact if a.kind == "image"]
+        name = image.name.rpartition(":")[0]
+        if f"From: {name}@{image.digest}\n" not in path.read_text("utf-8"):
+            yield f"apptainer.def: the base image is not {name}@{image.digest}"
 
 
 def flake(folder: Path, locked: Lock) -> Iterator[str]:
@@ -177,6 +187,7 @@ def test_every_file_carries_what_the_lock_says(target: str) -> None:
         ("docker/Dockerfile", "USE_BAZEL_VERSION=3.7.2", "USE_BAZEL_VERSION=3.7.1"),
         ("docker/Dockerfile", "https://www.python.org/ftp/", "https://example.org/ftp/"),
         ("docker/Dockerfile.run", "ad93ea98", "ad93ea99"),
+        ("docker/apptainer.def", "152dc042", "00000000"),
         ("docker/requirements.txt", "numpy==1.19.5", "numpy==1.19.4"),
         ("nix/target.json", "70dc0bee", "70dc0bef"),
         ("nix/target.json", '"TF_CUDA_VERSION": "11.2"', '"TF_CUDA_VERSION": "11.3"'),

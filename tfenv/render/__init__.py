@@ -15,6 +15,8 @@ _RENDERERS = {
     "nix": nix.files,
     "conda": conda.files,
     "docker": docker.files,
+    "apptainer": docker.apptainer,
+    "devcontainer": docker.devcontainer,
     "script": script.files,
 }
 FORMATS = tuple(_RENDERERS)
@@ -41,7 +43,7 @@ def render(plan: Plan, formats: tuple[str, ...], purposes: tuple[str, ...]) -> l
                 f"--format {FORMATS[0]}",
             )
         found += _RENDERERS[name](plan, purposes)
-    return found
+    return _once(found)
 
 
 def render_all(plan: Plan, purposes: tuple[str, ...]) -> tuple[tuple[str, ...], list[OutFile]]:
@@ -57,7 +59,12 @@ def render_all(plan: Plan, purposes: tuple[str, ...]) -> tuple[tuple[str, ...], 
         except ConflictError:
             continue
         names.append(name)
-    return tuple(names), found
+    return tuple(names), _once(found)
+
+
+def _once(files: list[OutFile]) -> list[OutFile]:
+    """Formats that share a folder share files: each is written once."""
+    return list({file.path: file for file in reversed(files)}.values())[::-1]
 
 
 def formats_for(plan: Plan) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from typing import Any
 
 from tfenv.errors import ConflictError
@@ -53,6 +54,32 @@ def files(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
     return found
 
 
+def apptainer(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
+    """The definition of an image to run, and what it copies in, in the folder of the format docker.
+
+    Raises:
+        ConflictError: no image can hold the target.
+    """
+    if "run" not in purposes:
+        return []
+    shared = [file for file in files(plan, ("run",)) if "Dockerfile" not in file.path]
+    text = engine.render("docker/apptainer.def.j2", _context(plan))
+    return [OutFile("docker/apptainer.def", "apptainer", "run", text), *shared]
+
+
+def devcontainer(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
+    """An editor's container on the toolchain stage, in the folder of the format docker.
+
+    Raises:
+        ConflictError: no image can hold the target.
+    """
+    if "build" not in purposes:
+        return []
+    text = engine.render("docker/devcontainer.json.j2", _context(plan))
+    found = OutFile("docker/devcontainer.json", "devcontainer", "build", text)
+    return [found, *files(plan, ("build",))]
+
+
 def _file(name: str, text: str, purpose: str = "", *, executable: bool = False) -> OutFile:
     return OutFile(f"docker/{name}", "docker", purpose, text, executable)
 
@@ -75,6 +102,8 @@ def _context(plan: Plan) -> dict[str, Any]:
         "distribution": base.partition(":")[0],
         "system": system,
         "image": _image_reference(image),
+        # Apptainer refuses a reference that has both a tag and a digest.
+        "image_by_digest": re.sub(r":[^/@]+@", "@", _image_reference(image)),
         "nvidia": nvidia,
         "packages": packages(plan, system),
         "runtime_packages": runtime_packages(plan, system),
