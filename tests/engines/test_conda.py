@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -155,3 +160,76 @@ def test_explicit_lock_of_a_build_without_hash() -> None:
         name="a", version="1", build="0", subdir="noarch", url="http://127.0.0.1/a", sha256=""
     )
     assert explicit([plain]) == "@EXPLICIT\nhttp://127.0.0.1/a\n"
+
+
+# The command ----------------------------------------------------------------------------------------
+
+
+def headline(folder: Path, subdir: str) -> None:
+    """A channel with what the generated environments of 2.10.1 and 2.6.5 ask for, by name."""
+    made = Channel(folder)
+    for version in ("3.7.12", "3.9.18", "3.10.13", "3.10.20"):
+        made.add("python", version, subdir=subdir)
+    made.add("pip", "22.1", subdir="noarch")
+    for name in ("git", "patch", "unzip", "zip", "bazelisk", "gcc_linux-64", "gxx_linux-64"):
+        made.add(name, "7.5.0", subdir=subdir)
+    for version in ("11.2.2", "11.3.1"):
+        made.add("cudatoolkit", version, subdir=subdir, depends=["__cuda >=11.2"])
+    for version in ("8.1.0.77", "8.2.1.32"):
+        made.add("cudnn", version, subdir=subdir, depends=["cudatoolkit 11.*"])
+    made.write_index()
+
+
+def command(*arguments: str) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tfenv", "lock", *arguments, "--format", "conda", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_lock_of_a_windows_target_is_solved_here(tmp_path: Path) -> None:
+    headline(tmp_path / "channel", "win-64")
+    with served(tmp_path / "channel") as url:
+        code, document = command("2.10.1-cuda-windows", "--channel", url, "-o", str(tmp_path))
+    assert code == 0, document
+    assert document["subdir"] == "win-64"
+    found = {b["name"]: b["version"] for b in document["environments"]["run"]}
+    assert found["cudatoolkit"] == "11.2.2"
+    assert found["cudnn"] == "8.1.0.77"
+    text = (tmp_path / "2.10.1-cuda-windows" / "conda" / "conda-win-64.run.lock").read_text("utf-8")
+    assert text.startswith("@EXPLICIT\n")
+    assert all("#sha256:" in line for line in text.splitlines()[1:])
+
+
+def test_generated_environment_is_solved_and_installed(tmp_path: Path) -> None:
+    """What environment.run.yml of the committed 2.6.5-cuda names, really installed."""
+    headline(tmp_path / "channel", "linux-64")
+    environment = Path(__file__).parents[2] / "environments" / "2.6.5-cuda" / "conda"
+    text = (environment / "environment.run.yml").read_text("utf-8")
+    specs = re.findall(
+        r'^  - "([a-z_0-9-]+(?:=[^"]+)?)"$', text.partition("dependencies:")[2], re.MULTILINE
+    )
+    assert any(spec.startswith("cudatoolkit=") for spec in specs)
+    with served(tmp_path / "channel") as url:
+        install(specs, url, tmp_path / "prefix", tmp_path / "cache")
+    assert (tmp_path / "prefix" / "share" / "cudatoolkit.txt").exists()
+
+
+def test_a_channel_without_the_build_ends_with_3(tmp_path: Path) -> None:
+    made = Channel(tmp_path / "channel")
+    made.add("python", "3.7.12")
+    made.write_index("linux-64")
+    with served(tmp_path / "channel") as url:
+        code, document = command("2.6.5-cuda", "--channel", url)
+    assert code == 3
+    assert "No candidates were found" in document["error"]["why"]
+
+
+def test_a_channel_that_is_no_address_ends_with_2() -> None:
+    code, document = command("2.6.5-cuda", "--channel", "http://127.0.0.1/$(id)")
+    assert code == 2
+    assert document["error"]["kind"] == "unsafe-value"

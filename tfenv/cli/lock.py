@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything differs.")
 @click.option("--update", is_flag=True, help="Write into the locks that ship with this checkout.")
 @click.option("--index", default="", help="The package index to resolve against.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["python", "conda"]),
+    default="python",
+    show_default=True,
+    help="What to resolve: the Python packages, or the conda environments.",
+)
+@click.option("--mirror", default="", help="conda: a mirror's name, or conda=ADDRESS.")
+@click.option("--channel", "channels", multiple=True, help="conda: a channel instead, by URL.")
 @_choices.choices
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -30,10 +40,14 @@ def command(
     check: bool,
     update: bool,
     index: str,
+    form: str,
+    mirror: str,
+    channels: tuple[str, ...],
     as_json: bool,
     **options: str,
 ) -> None:
-    """Resolve the Python part of each TARGET again, as the index stood at its release."""
+    """Resolve the Python part of each TARGET again, as the index stood at its release; or solve its
+    conda environments against a channel."""
     from tfenv.errors import UsageError
     from tfenv.target import parse
 
@@ -44,6 +58,9 @@ def command(
             "choose one of them",
         )
     choices = _choices.collect(options)
+    if form == "conda":
+        _conda(targets, choices, mirror, channels, output, as_json=as_json)
+        return
     documents = []
     for name in targets:
         target = parse(name)
@@ -60,6 +77,29 @@ def command(
         _output.json(documents[0] if len(documents) == 1 else documents)
     differs = any(document["changes"] for document in documents)
     raise SystemExit(1 if check and differs else 0)
+
+
+def _conda(
+    targets: tuple[str, ...],
+    choices: Choices,
+    mirror: str,
+    channels: tuple[str, ...],
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    from tfenv.cli import _lock_conda
+    from tfenv.target import parse
+
+    documents = [
+        _lock_conda.lock_conda(parse(name), choices, mirror, channels, output) for name in targets
+    ]
+    if as_json:
+        _output.json(documents[0] if len(documents) == 1 else documents)
+        return
+    for document in documents:
+        for line in _lock_conda.tell(document):
+            click.echo(line)
 
 
 def resolve(target: Target, choices: Choices, index: str) -> tuple[Lock, Answer]:
