@@ -66,6 +66,7 @@ class Group(object):
     def __init__(self, fields, suites, profile):
         self.name = fields["name"]
         self.env = fields.get("env", {})
+        self.env_needs = fields.get("env_needs", {})  # variable -> feature that understands it
         self.limit = fields.get("limit", 300)
         self.files = [
             f
@@ -162,7 +163,12 @@ class Attempt(object):
         skip = os.path.join(self.folder, "done.json")
         with open(skip, "w") as stream:
             json.dump(sorted(self.done), stream)
-        env = environment(self.group.env, self.folder, options.device)
+        wanted = {
+            name: value
+            for name, value in self.group.env.items()
+            if options.features.get(self.group.env_needs.get(name)) != "absent"
+        }
+        env = environment(wanted, self.folder, options.device)
         env.update(
             TFSUITE_EXPECT=os.path.abspath(options.expect),
             TFSUITE_EVENTS=events,
@@ -439,7 +445,9 @@ def main(argv):
             print(json.dumps(check, sort_keys=True))
         return 0
     with open(options.expect, encoding="utf-8") as stream:
-        options.device = json.load(stream).get("device", "auto")
+        expect = json.load(stream)
+    options.device = expect.get("device", "auto")
+    options.features = expect.get("features", {})
     if options.logs and not os.path.isdir(options.logs):
         os.makedirs(options.logs)
     results = Results(options.out)

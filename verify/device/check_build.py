@@ -18,6 +18,8 @@ def check_version(tf, tf1, expect):
     same("tf.__version__", tf.__version__, expect["version"])
     git = getattr(tf1, "GIT_VERSION", None) or tf.version.GIT_VERSION
     git = git.decode() if isinstance(git, bytes) else git
+    if git.startswith("b'"):  # 1.13 made text of bytes with their quotes
+        git = git[2:-1]
     wanted = expect.get("git_version")
     if wanted:
         same("GIT_VERSION", git, wanted)

@@ -142,6 +142,7 @@ def _dump_check(tf1, kind, needle):
     "xla.pass_mark",
     proves="The pass that marks ops for compilation ran, and put its cluster's name on them.",
     catches=["auto-clustering-off"],
+    releases=">=1.15",
     needs=["xla"],
 )
 def check_pass_mark(tf1):
@@ -152,6 +153,7 @@ def check_pass_mark(tf1):
     "xla.pass_before",
     proves="The graph before the marking pass has no cluster attribute: the pass made it.",
     catches=["auto-clustering-off"],
+    releases=">=1.15",
     needs=["xla"],
 )
 def check_pass_before(tf1):

@@ -10,7 +10,7 @@ from tfsuite.lazy import np
     "xla.model",
     proves="A small model runs as one XlaLaunch node and is as near to float64 as plain kernels.",
     catches=["xla-compile-ignored", "xla-rounds"],
-    releases=">=1.15",
+    releases=">=1.13",
     needs=["xla"],
 )
 @pytest.mark.parametrize("name", xla_models.NAMES)
@@ -23,7 +23,7 @@ def check_model(name):
     "xla.dtype",
     proves="XLA computes in the dtype that was asked for, and gives the exact small results.",
     catches=["xla-compile-ignored", "xla-rounds"],
-    releases=">=1.15",
+    releases=">=1.13",
     needs=["xla"],
 )
 @pytest.mark.parametrize("dtype", "float16 float32 float64 int32 int64 complex64".split())
@@ -45,7 +45,7 @@ def check_dtype(dtype):
     "xla.loop",
     proves="A while loop is compiled into the cluster, with the same result.",
     catches=["xla-compile-ignored", "loop-stops-early"],
-    releases=">=1.15",
+    releases=">=1.13",
     needs=["xla"],
 )
 def check_loop():
@@ -67,7 +67,7 @@ def check_loop():
     "xla.branch",
     proves="A conditional is compiled into the cluster, and takes the right branch.",
     catches=["xla-compile-ignored"],
-    releases=">=1.15",
+    releases=">=1.13",
     needs=["xla"],
 )
 @pytest.mark.parametrize("way", ["true", "false"])
@@ -87,7 +87,7 @@ def check_branch(way):
     "xla.gradient",
     proves="Gradients are compiled with the function, and are as near to float64 as plain ones.",
     catches=["gradient-sign", "xla-compile-ignored"],
-    releases=">=1.15",
+    releases=">=1.13",
     needs=["xla"],
 )
 def check_gradient():
@@ -109,13 +109,13 @@ def check_gradient():
     "xla.variable",
     proves="A variable is updated by its own assignment beside a compiled function.",
     catches=["xla-compile-ignored", "operations-not-run"],
-    releases=">=1.15",
+    releases=">=1.13",
     needs=["xla"],
 )
 def check_variable(tf1):
     with graphs.session() as session:
         weights = tf1.get_variable("w", initializer=np.ones(4, "float32"), use_resource=True)
-        (step,) = tf1.xla.experimental.compile(lambda w: w * 0.5, [weights.read_value()])
+        (step,) = xla.compiler()(lambda w: w * 0.5, [weights.read_value()])
         update = weights.assign(step)
         session.run(tf1.global_variables_initializer())
         run = graphs.traced(session, update.op if hasattr(update, "op") else update)
@@ -128,14 +128,14 @@ def check_variable(tf1):
     "xla.session_cache",
     proves="A session compiles a cluster once per shape: a new shape adds one HLO module.",
     catches=["xla-always-recompiles", "xla-compile-ignored"],
-    releases=">=1.15",
+    releases=">=1.13",
     needs=["xla", "hlo-dump"],
 )
 def check_session_cache(tf1):
     counts = []
     with graphs.session() as session:
         x = tf1.placeholder("float32", [None])
-        (y,) = tf1.xla.experimental.compile(lambda v: tf1.tanh(v * 2.0) + v, [x])
+        (y,) = xla.compiler()(lambda v: tf1.tanh(v * 2.0) + v, [x])
         for size in (8, 8, 8, 9, 9, 10, 8):
             before = len(xla.modules())
             session.run(y, {x: np.zeros(size, "float32")})
@@ -148,7 +148,7 @@ def check_session_cache(tf1):
     "xla.optimised",
     proves="XLA fuses: the module after optimisation has a fusion, the one before has none.",
     catches=["xla-compile-ignored"],
-    releases=">=1.15",
+    releases=">=1.13",
     needs=["xla", "hlo-dump"],
 )
 def check_optimised(tf1):

@@ -186,14 +186,14 @@ def check_jit_gradient(tf):
     "xla.compile",
     proves="xla.compile in a Session runs as one XlaLaunch node, with the same numbers.",
     catches=["xla-compile-ignored"],
-    releases=">=1.15",
+    releases=">=1.13",
     needs=["xla"],
 )
 def check_xla_compile(tf1):
     x = data()
     with graphs.session() as session:
         v = tf1.placeholder("float32", x.shape)
-        (op,) = tf1.xla.experimental.compile(lambda w: chain(tf1, w), [v])
+        (op,) = xla.compiler()(lambda w: chain(tf1, w), [v])
         run = graphs.traced(session, op, {v: x})
         plain = session.run(chain(tf1, v), {v: x})
     found = xla.clustered(run)
@@ -208,7 +208,7 @@ def check_xla_compile(tf1):
     "xla.compile_refuses",
     proves="xla.compile fails on an op that XLA lacks.",
     catches=["xla-compile-ignored"],
-    releases=">=1.15",
+    releases=">=1.13",
     needs=["xla"],
 )
 def check_xla_compile_refuses(tf1):
@@ -216,9 +216,7 @@ def check_xla_compile_refuses(tf1):
         v = tf1.placeholder("float32", [2])
 
         def run():
-            (op,) = tf1.xla.experimental.compile(
-                lambda w: tf1.string_to_number(tf1.as_string(w)), [v]
-            )
+            (op,) = xla.compiler()(lambda w: tf1.string_to_number(tf1.as_string(w)), [v])
             session.run(op, {v: [1.0, 2.0]})
 
         error = raises(
@@ -233,14 +231,14 @@ def check_xla_compile_refuses(tf1):
     "xla.speed",
     proves="How fast a compiled chain is beside the plain one: reported, never judged.",
     catches=["xla-compile-ignored"],
-    releases=">=1.15",
+    releases=">=1.13",
     needs=["xla"],
 )
 def check_speed(tf1):
     x = np.random.RandomState(4).uniform(-1, 1, (256, 1024)).astype("float32")
     with graphs.session() as session:
         v = tf1.placeholder("float32", x.shape)
-        (fast,) = tf1.xla.experimental.compile(lambda w: chain(tf1, w), [v])
+        (fast,) = xla.compiler()(lambda w: chain(tf1, w), [v])
         slow = chain(tf1, v)
         run = graphs.traced(session, fast, {v: x})
         require("XlaLaunch" in run.ops(), "the run has no XlaLaunch node")

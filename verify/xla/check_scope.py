@@ -8,7 +8,9 @@ from tfsuite.lazy import np
 def jit_scope(tf1, on=True):
     if hasattr(tf1, "xla"):
         return tf1.xla.experimental.jit_scope(compile_ops=on)
-    return tf1.contrib.compiler.jit.experimental_jit_scope(compile_ops=on)
+    from tensorflow.contrib.compiler import jit
+
+    return jit.experimental_jit_scope(compile_ops=on)
 
 
 def run_chain(tf1, scope):

@@ -10,6 +10,16 @@ CLUSTER_OPS = ("_XlaCompile", "_XlaRun", "XlaLaunch", "_XlaLaunch")
 EPS = 2.0**-24
 
 
+def compiler():
+    """xla.compile: in 1.13 and 1.14 it is in contrib."""
+    tf1 = graphs.v1()
+    if hasattr(tf1, "xla"):
+        return tf1.xla.experimental.compile
+    from tensorflow.contrib.compiler import xla
+
+    return xla.compile
+
+
 def clustered(run):
     """The cluster nodes of a traced run, sorted."""
     return sorted(run.ops() & set(CLUSTER_OPS))
@@ -62,7 +72,7 @@ def compile_both(function, arguments, wide=True):
 
     with graphs.session() as session:
         tensors = build(None)
-        outputs = tf1.xla.experimental.compile(lambda *v: function(tf1, *v), tensors)
+        outputs = compiler()(lambda *v: function(tf1, *v), tensors)
         run = graphs.traced(session, outputs[0], dict(zip(tensors, arguments)))
     require(
         "XlaLaunch" in run.ops(), "the run has no XlaLaunch node: %s" % ", ".join(sorted(run.ops()))
