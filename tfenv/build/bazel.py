@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from tfenv import files
+from tfenv.build import npm
 from tfenv.errors import DownloadError, MissingToolError
 from tfenv.fetch import stage
 from tfenv.fetch.cache import Cache
@@ -35,7 +36,8 @@ def find(target: Target, lock: Lock, cache: Cache, source: stage.Source) -> Baze
     """The locked Bazel if it can be had, else one on PATH that the release accepts.
 
     In this order: the locked binary where it is in the cache already; a Bazel on PATH within the
-    release's bounds; the locked binary, downloaded; a Bazel on PATH that does not know its version.
+    release's bounds; the locked binary, downloaded or out of npm's package; a Bazel on PATH that
+    does not know its version.
 
     Raises:
         MissingToolError: none of them.
@@ -58,6 +60,8 @@ def find(target: Target, lock: Lock, cache: Cache, source: stage.Source) -> Baze
         else:
             assert outcome.path is not None
             return Bazel(outcome.path, locked.version)
+        if not source.offline and npm.fetch(locked, cache):
+            return Bazel(cache.path(locked.sha256), locked.version)
     for one in installed:
         if one.version == UNNUMBERED:
             return one

@@ -1,0 +1,129 @@
+"""Real servers for Bazel's remote cache: BuildGrid, and nginx with WebDAV."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tfenv.fetch.cache import Cache
+from tfenv.verify.environment import uv_program
+
+_BUILDGRID = """
+server: [!channel {{address: "127.0.0.1:{port}", insecure-mode: true}}]
+authorization: {{method: none}}
+instances:
+  - name: ''
+    storages: [!disk-storage &cas {{path: {folder}/cas}}]
+    caches: [!lru-action-cache &ac {{storage: *cas, max-cached-refs: 1000, allow-updates: true}}]
+    services: [!action-cache {{cache: *ac}}, !cas {{storage: *cas}}, !bytestream {{storage: *cas}}]
+"""
+_NGINX = """
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+events {{ worker_connections 256; }}
+http {{
+  access_log off;
+  client_body_temp_path {folder}/body;
+  proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi;
+  scgi_temp_path {folder}/scgi;
+  client_max_body_size 0;
+  server {{
+    listen 127.0.0.1:{port};
+    location / {{
+      root {folder}/cache;
+      dav_methods PUT;
+      create_full_put_path on;
+    }}
+  }}
+}}
+"""
+_START_SECONDS = 60.0
+
+
+@contextlib.contextmanager
+def buildgrid(folder: Path) -> Iterator[str]:
+    """BuildGrid as an action cache and content-addressable store; gives its address."""
+    program = _buildgrid_program()
+    port = _free_port()
+    config = folder / "buildgrid.yml"
+    (folder / "cas").mkdir()
+    config.write_text(_BUILDGRID.format(port=port, folder=folder))
+    with _running([str(program), "server", "start", str(config)], folder, port):
+        yield f"grpc://127.0.0.1:{port}"
+
+
+def _buildgrid_program() -> Path:
+    home = Cache().root / "tests" / "buildgrid"
+    program = home / "bin" / "bgd"
+    if not program.exists():
+        uv = uv_program()
+        commands = [
+            [uv, "venv", "--quiet", "--allow-existing", "--python", sys.executable, str(home)],
+            [uv, "pip", "install", "--quiet", "--python", str(home / "bin/python"), "buildgrid"],
+        ]
+        for words in commands:
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            if done.returncode:
+                pytest.skip(f"BuildGrid cannot be installed: {done.stderr.strip()[-200:]}")
+    return program
+
+
+@contextlib.contextmanager
+def nginx(folder: Path) -> Iterator[str]:
+    """nginx as Bazel's documented simple HTTP cache; gives its address."""
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if program is None:
+        pytest.skip("nginx is not installed")
+    port = _free_port()
+    (folder / "cache").mkdir()
+    # nginx started by root works as another user, who has to reach the folder.
+    for part in (folder, *folder.parents[:2]):
+        part.chmod(0o755)
+    (folder / "cache").chmod(0o777)
+    config = folder / "nginx.conf"
+    config.write_text(_NGINX.format(port=port, folder=folder))
+    with _running([program, "-c", str(config), "-p", str(folder)], folder, port):
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextlib.contextmanager
+def _running(words: Sequence[str], folder: Path, port: int) -> Iterator[None]:
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, cwd=folder)
+    try:
+        _wait_for(port, process, folder / "server.log")
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"the server did not start: {log.read_text()[-500:]}")
+
+
+def _free_port() -> int:
+    with socket.socket() as chosen:
+        chosen.bind(("127.0.0.1", 0))
+        port: int = chosen.getsockname()[1]
+        return port
