@@ -8,12 +8,15 @@ working on tfenv needs. Both are made from hash-pinned requirements and remade w
 from __future__ import annotations
 
 import hashlib
+import importlib.machinery
+import importlib.util
 import os
 import platform
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import nox
 
@@ -27,6 +30,19 @@ REQUIREMENTS = ROOT / "requirements"
 TARGETS = ROOT / "tfenv" / "locks" / "targets.txt"
 BIN = "Scripts" if os.name == "nt" else "bin"
 EXE = ".exe" if os.name == "nt" else ""
+
+
+def load_noxw() -> ModuleType:
+    """The wrapper's functions; it is a Python file without a suffix."""
+    loader = importlib.machinery.SourceFileLoader("noxw", str(ROOT / "noxw"))
+    spec = importlib.util.spec_from_loader("noxw", loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+NOXW = load_noxw()
 
 
 # --- working on tfenv -----------------------------------------------------------------------
@@ -110,8 +126,8 @@ def script_session(name: str, script: str, meaning: str) -> None:
 for _name, _script, _meaning in (
     ("docs", "docs/build.py", "Write the reference pages and build the documentation."),
     ("bench", "bench/run.py", "Measure tfenv beside its peers."),
-    ("grid", "bench/grid.py", "Resolve every target for every choice and check the result."),
-    ("exam", "bench/exam.py", "Score `explain` on the logs it has never seen."),
+    ("grid", "bench/grid.py", "Install released wheels from the locks and use them."),
+    ("exam", "bench/explain.py", "Score `explain` on the logs it has never seen."),
     ("fuzz", "bench/fuzz.py", "Feed hostile input to every reader, for a bounded time."),
 ):
     if (ROOT / _script).exists():
@@ -174,9 +190,18 @@ def environment(session: nox.Session, name: str, *files: str) -> str:
     inputs = [*(REQUIREMENTS / file for file in ("build.txt", *files)), ROOT / "pyproject.toml"]
     state = hashlib.sha256(b"\0".join(path.read_bytes() for path in inputs))
     state.update(f"{sys.version} {sys.base_prefix} {ROOT}".encode())
-    marker = home / "complete"
-    if python.exists() and marker.exists() and marker.read_text("utf-8") == state.hexdigest():
-        return str(python)
+    NOX.mkdir(exist_ok=True)
+    # Two terminals may ask for the same environment at once: one makes it, the other waits.
+    with NOXW.locked(NOX / f"{name}.lock"):
+        make_environment(session, home, files, state.hexdigest())
+    return str(python)
+
+
+def make_environment(session: nox.Session, home: Path, files: tuple[str, ...], state: str) -> None:
+    """Make an environment, unless the one that is there was made from the same state."""
+    python, marker = home / BIN / f"python{EXE}", home / "complete"
+    if python.exists() and marker.exists() and marker.read_text("utf-8") == state:
+        return
     session.log(f"making {home.relative_to(ROOT)} (once, until its requirements change)")
     shutil.rmtree(home, ignore_errors=True)
     # virtualenv comes with nox and carries its own pip: no ensurepip is needed.
@@ -184,8 +209,7 @@ def environment(session: nox.Session, name: str, *files: str) -> str:
     for file in ("build.txt", *files):
         install(session, python, "--require-hashes", "-r", str(REQUIREMENTS / file))
     install(session, python, "--no-index", "--no-build-isolation", "-e", str(ROOT))
-    marker.write_text(state.hexdigest(), encoding="utf-8")
-    return str(python)
+    marker.write_text(state, encoding="utf-8")
 
 
 def install(session: nox.Session, python: Path, *arguments: str) -> None:
