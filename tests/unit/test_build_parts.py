@@ -150,7 +150,9 @@ class TestFailure:
     def explain(self, tmp_path: Path, log: str) -> Exception:
         write_text(tmp_path / "log", log)
         ended = run.Ended(code=1, step="compile", steps={}, bazel=Progress())
-        return failure.explain(ended, tmp_path / "log", {"https://h/x-1.tar.gz": "the_x"}, "fix")
+        return failure.explain(
+            ended, tmp_path / "log", {"https://h/x-1.tar.gz": "the_x"}, TARGET, "fix"
+        )
 
     def test_the_compilers_error_before_bazels(self, tmp_path: Path) -> None:
         log = (
@@ -162,6 +164,16 @@ class TestFailure:
         assert isinstance(error, BuildError)
         assert error.why == "a/b.cc:2:10: fatal error: x.h: No such file or directory"
         assert "compile" in error.what
+
+    def test_a_cause_that_explain_knows(self, tmp_path: Path) -> None:
+        log = (
+            "virtual memory exhausted: Cannot allocate memory\n"
+            "gcc: fatal error: Killed signal terminated program cc1plus\n"
+        )
+        error = self.explain(tmp_path, log)
+        assert isinstance(error, BuildError)
+        assert "memory" in error.what
+        assert "--jobs" in error.fix
 
     def test_the_recipes_own_words(self, tmp_path: Path) -> None:
         log = "tfenv: step configure begin\ntfenv: configure did not write 'x'\n"

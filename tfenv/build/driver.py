@@ -276,9 +276,8 @@ class _Build:
         ended = run(call, variables, log, places.events, journal, self.leader, self.hooks.show)
         if ended.code:
             journal.add("end", state="failed", step=ended.step, code=ended.code)
-            raise failure.explain(
-                ended, log, self.archives, f"read {log}, or run `tfenv explain {log}`"
-            )
+            advice = f"read {log}, or run `tfenv explain {log}`"
+            raise failure.explain(ended, log, self.archives, self.request.target, advice)
 
     def _finish(self, seconds: float, findings: list[preflight.Finding]) -> Result:
         made = record.products(self.folders.work / "out")

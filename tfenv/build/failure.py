@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tfenv.build.run import Ended
-from tfenv.errors import BuildError, DownloadError, TfenvError, one_line
+from tfenv.diagnose.explain import NONE, UNKNOWN, explain_file
+from tfenv.diagnose.model import Explanation
+from tfenv.errors import BuildError, DownloadError, MissingExtraError, TfenvError, one_line
+from tfenv.target import Target
 
 # Bazel's words for a download that failed. The list holds every address that was tried.
 _DOWNLOAD = re.compile(r"Error downloading \[([^\]]+)\] to [^:]*: (.*)")
@@ -23,21 +26,41 @@ _ERRORS = (
 _MAX_LINE = 400
 
 
-def explain(ended: Ended, log: Path, archives: Mapping[str, str], fix: str) -> TfenvError:
+def explain(
+    ended: Ended, log: Path, archives: Mapping[str, str], target: Target, fix: str
+) -> TfenvError:
     """The error of a build command that failed.
 
     Args:
         ended: how it ended.
         log: its output.
         archives: names of external repositories by address.
+        target: what was built.
         fix: what to do where nothing better is known.
     """
     lines = log.read_text("utf-8", "replace").splitlines() if log.is_file() else []
     if missing := _download(lines, archives):
         return missing
     step = ended.step or "start"
+    if known := _known(log, target):
+        evidence = f" (line {known.evidence.line}: {known.evidence.text})" if known.evidence else ""
+        return BuildError(
+            f"the step '{step}' failed: {known.cause}",
+            f"{known.why}{evidence}"[:_MAX_LINE],
+            known.fix[0] if known.fix else fix,
+        )
     cause = first_error(lines) or f"the command ended with status {ended.code}"
     return BuildError(f"the step '{step}' failed", cause[:_MAX_LINE], fix)
+
+
+def _known(log: Path, target: Target) -> Explanation | None:
+    """What `tfenv explain` says of the log, where it knows the cause for sure."""
+    try:
+        found = explain_file(log, target)
+    except (OSError, MissingExtraError):
+        return None
+    sure = found.confidence == "high" and found.root_cause not in {NONE, UNKNOWN}
+    return found if sure else None
 
 
 def _download(lines: Iterable[str], archives: Mapping[str, str]) -> DownloadError | None:
