@@ -16,7 +16,7 @@ from tfenv.target import Target, parse
 from tfenv.toolchain import lookup
 from tfenv.toolchain.python import supported_pythons
 
-REQUIREMENTS = ("pytest>=7.0",)
+REQUIREMENTS = ("pytest>=7.0", "mpmath>=1.2", "hypothesis>=6.0")
 AS_OF = "2026-11-01"
 FOLDER = Path(__file__).resolve().parents[1] / "locks" / "suite"
 

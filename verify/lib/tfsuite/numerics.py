@@ -33,8 +33,9 @@ def contraction(got, want, scale, dtype, factor=CONTRACTION):
         raise Wrong("shape is %r, expected %r" % (got.shape, np.shape(want)))
     if not np.all(np.isfinite(got)):
         raise Wrong("%d elements are not finite" % np.sum(~np.isfinite(got)))
-    unit = UNIT[str(np.dtype(dtype))] * np.maximum(scale, np.finfo(np.float32).tiny)
-    worst = float(np.max(np.abs(got.astype(np.float64) - want) / unit)) if got.size else 0.0
+    unit = UNIT[str(dtype)] * np.maximum(np.asarray(scale, float), np.finfo(np.float32).tiny)
+    wide = got.astype(np.complex128 if got.dtype.kind == "c" else np.float64)
+    worst = float(np.max(np.abs(wide - want) / unit)) if got.size else 0.0
     data = {"error": worst, "bound": factor, "unit": "eps*sum|a||b|"}
     text = "largest error %.3g eps*sum|a||b|, bound %d" % (worst, factor)
     if not worst <= factor:

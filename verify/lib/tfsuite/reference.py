@@ -103,7 +103,9 @@ def xlog1py(x, y):
 
 
 def function(name):
-    """A function of this module, or mpmath's of that name."""
+    """A function of this module, mpmath's of that name, or the function itself."""
+    if not isinstance(name, str):
+        return name
     return globals().get(name) or getattr(mpmath, name)
 
 
@@ -114,7 +116,7 @@ def exact(name, *arrays):
         name: a function of this module or of mpmath, or the function itself.
         arrays: float64 or complex128, of one shape.
     """
-    call = function(name) if isinstance(name, str) else name
+    call = function(name)
     is_complex = np.iscomplexobj(arrays[0])
     kind = "complex128" if is_complex else "float64"
     flat = [np.asarray(a).ravel().tolist() for a in arrays]

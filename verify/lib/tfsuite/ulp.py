@@ -118,7 +118,7 @@ def hold(got, wants, dtype, bound, inputs, floor=0.0):
     data = {"error": worst if np.isfinite(worst) else "inf", "bound": bound, "unit": "ulp"}
     text = "largest error %.3g ulp, bound %g" % (worst, bound)
     if not worst <= bound:
-        at = np.unravel_index(np.argmax(away), away.shape)
+        at = np.unravel_index(np.argmax(away), away.shape) if away.shape else ()
         fed = ", ".join(repr(np.asarray(i)[at].item()) for i in inputs)
         text += ": f(%s) = %r, exact %r" % (fed, got[at].item(), wants[0].value[at].item())
         raise Wrong("%s; %d of %d elements" % (text, np.sum(away > bound), away.size), data)

@@ -1,0 +1,15 @@
+"""Properties that hold for every input, searched by hypothesis."""
+
+import pytest
+from tfsuite import kernels_properties
+from tfsuite.checks import check
+
+
+@check(
+    "kernels.property",
+    proves="No input that hypothesis tries breaks the property; a broken one is shrunk.",
+    catches=["slice-wrong-for-negative-step"],
+)
+@pytest.mark.parametrize("name", sorted(kernels_properties.PROPERTIES))
+def check_property(name):
+    return kernels_properties.hold(name)
