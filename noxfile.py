@@ -128,6 +128,7 @@ for _name, _script, _meaning in (
     ("bench", "bench/run.py", "Measure tfenv beside its peers."),
     ("grid", "bench/grid.py", "Install released wheels from the locks and use them."),
     ("exam", "bench/explain.py", "Score `explain` on the logs it has never seen."),
+    ("mutations", "bench/mutations.py", "Break a released wheel in many ways: each is caught."),
     ("fuzz", "bench/fuzz.py", "Feed hostile input to every reader, for a bounded time."),
 ):
     if (ROOT / _script).exists():

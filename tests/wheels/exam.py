@@ -80,6 +80,23 @@ def applies(broken: subjects.Broken, target: targets.Target) -> bool:
     return targets.within(target.version, broken.releases)
 
 
+def healthy_passes(
+    chosen: list[subjects.Broken],
+    target: targets.Target,
+    base: environment.Environment,
+    folder: Path,
+) -> bool:
+    """Verify an unbroken copy in all the areas: the copying is not what makes the others fail."""
+    suites = sorted({suite for broken in chosen for suite in broken.suites})
+    nothing = subjects.Broken(breaks="nothing", caught_by=[], suites=suites, name="healthy")
+    verdict = examine(nothing, target, base, folder)
+    word = "right " if verdict.right else "WRONG "
+    failed = ", ".join(verdict.failed[:4]) or "nothing failed"
+    sys.stdout.write(f"{word}  {'(an unbroken copy)':28} {verdict.seconds:5.1f} s  {failed}\n")
+    sys.stdout.flush()
+    return verdict.right
+
+
 def main(arguments: list[str]) -> int:
     """Run the exam; 0 when every broken subject was caught."""
     target = targets.parse(arguments[0] if arguments else "2.6.5-cpu")
@@ -90,6 +107,7 @@ def main(arguments: list[str]) -> int:
         b for b in subjects.all_subjects() if applies(b, target) and (not names or b.name in names)
     ]
     with tempfile.TemporaryDirectory(dir=environment.cache_folder()) as folder:
+        missed += not healthy_passes(chosen, target, base, Path(folder))
         for broken in chosen:
             verdict = examine(broken, target, base, Path(folder))
             missed += not verdict.caught

@@ -1,0 +1,18 @@
+"""The mutation exam: every broken subject must fail, by the check that names it.
+
+    nox -s mutations -- [TARGET] [NAME…]
+
+prints a table: what was broken, which checks failed, how long it took. See tests/wheels/exam.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.wheels import exam
+
+if __name__ == "__main__":
+    sys.exit(exam.main(sys.argv[1:]))
