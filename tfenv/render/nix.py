@@ -38,7 +38,7 @@ def files(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
         found.append(_file("requirements.tools.txt", plan.build_requirements))
     if "build" in purposes:
         found.append(_file("requirements.build.txt", plan.build_environment(), "build"))
-        found.append(_file("build.sh", recipe.script(plan), "build", executable=True))
+        found.append(_file("build.sh", recipe.script(plan, "nix"), "build", executable=True))
     if "run" in purposes and plan.suite_requirements:
         found.append(_file("requirements.suite.txt", plan.suite_requirements, "run"))
         found.append(_file("expect.json", plan.expectation(released=True), "run"))
@@ -72,15 +72,11 @@ def target_data(plan: Plan) -> dict[str, object]:
         "python": _attributes(release, "python", plan.value("python")),
         "compiler": _attributes(release, family.lower(), compiler_major(family.lower(), version)),
     }
-    variables = recipe.variables(plan)
+    variables = recipe.variables(plan, "nix")
     if plan.target.cuda:
         minor = ".".join(plan.value("cuda", "nix").split(".")[:2])
         attributes["cuda"] = _attributes(release, "cuda", minor)
         attributes["cudnn"] = _attributes(release, "cudnn", minor)
-        variables |= {
-            "TF_CUDA_VERSION": minor,
-            "TF_CUDNN_VERSION": plan.value("cudnn", "nix").split(".")[0],
-        }
     bazel = plan.artifact("bazel")
     if not bazel.sha256:
         raise ConflictError(

@@ -20,15 +20,20 @@ _WHEEL_SINCE_217 = "//tensorflow/tools/pip_package:wheel"
 
 
 @functools.lru_cache(maxsize=4)  # every format of a plan carries the same
-def script(plan: Plan) -> str:
-    """The text of `build.sh`."""
+def script(plan: Plan, form: str = "") -> str:
+    """The text of `build.sh`.
+
+    Args:
+        plan: the target.
+        form: the format that it is for; one that pins another CUDA is configured for that one.
+    """
     return engine.render(
         "build/build.sh.j2",
         {
             "target": plan.target.name,
             "version": plan.target.version,
             "product": plan.target.product,
-            "variables": variables(plan),
+            "variables": variables(plan, form),
             "flags": flags(plan),
             "bazel_target": bazel_target(plan),
             "output": output(plan),
@@ -36,7 +41,7 @@ def script(plan: Plan) -> str:
             "cuda": plan.target.cuda,
             "epoch": _epoch(plan.lock.as_of),
             "patches": [a.sha256 for a in plan.lock.artifact if a.kind == "patch"],
-            "written": written(plan),
+            "written": written(plan, form),
             "unwritten": [] if plan.target.cuda else ["--config=cuda"],
             "disable_download": _since(plan, "4.1", "--experimental_repository_disable_download"),
             "downloader_config": _since(plan, "4.0", "--experimental_downloader_config"),
@@ -59,7 +64,7 @@ def _since(plan: Plan, version: str, option: str) -> str:
     return option if bazel and within(bazel, f">={version}") else ""
 
 
-def written(plan: Plan) -> list[str]:
+def written(plan: Plan, form: str = "") -> list[str]:
     """What configure must have written, or the answers did not arrive.
 
     Source: the files that the real configure.py wrote for six releases.
@@ -71,7 +76,7 @@ def written(plan: Plan) -> list[str]:
         if within(plan.target.version, ">=2.18")
         else ["TF_CUDA_VERSION", "TF_CUDNN_VERSION", "TF_CUDA_COMPUTE_CAPABILITIES"]
     )
-    answers = variables(plan)
+    answers = variables(plan, form)
     return [f'{name}="{answers[name]}"' for name in names]
 
 
@@ -109,7 +114,7 @@ def flags(plan: Plan) -> list[str]:
     return found
 
 
-def variables(plan: Plan) -> dict[str, str]:
+def variables(plan: Plan, form: str = "") -> dict[str, str]:
     """What configure reads, so that it asks nothing. Source: facts on each release's configure.py.
 
     Releases 2.4 to 2.6 fall back to CUDA 10 and 2.18 and newer to capabilities 3.5 and 7.0 when
@@ -144,7 +149,7 @@ def variables(plan: Plan) -> dict[str, str]:
         clang = plan.value("compiler").startswith("Clang")
         found["TF_NEED_CLANG"] = "1" if clang else "0"
     if plan.target.cuda:
-        found |= _cuda_variables(plan)
+        found |= _cuda_variables(plan, form)
     return found
 
 
@@ -153,7 +158,7 @@ def _opt_flags(plan: Plan) -> str:
     return f"-march={march}" if march else "-Wno-sign-compare"
 
 
-def _cuda_variables(plan: Plan) -> dict[str, str]:
+def _cuda_variables(plan: Plan, form: str) -> dict[str, str]:
     capabilities = plan.value("capabilities")
     if within(plan.target.version, ">=2.18"):
         return {
@@ -166,8 +171,8 @@ def _cuda_variables(plan: Plan) -> dict[str, str]:
         names = (c.rpartition("_")[2] for c in capabilities.split(","))
         capabilities = ",".join(f"{n[:-1]}.{n[-1]}" if "." not in n else n for n in names)
     return {
-        "TF_CUDA_VERSION": plan.cuda_minor,
-        "TF_CUDNN_VERSION": plan.value("cudnn").split(".")[0],
+        "TF_CUDA_VERSION": ".".join(plan.value("cuda", form).split(".")[:2]),
+        "TF_CUDNN_VERSION": plan.value("cudnn", form).split(".")[0],
         "TF_CUDA_COMPUTE_CAPABILITIES": capabilities,
         "TF_NCCL_VERSION": "",
     }

@@ -61,7 +61,7 @@ export TF_DOWNLOAD_CLANG=0
 export TF_SET_ANDROID_WORKSPACE=0
 export TF_CUDA_CLANG=0
 export CC_OPT_FLAGS=-Wno-sign-compare
-export TF_CUDA_VERSION=11.3
+export TF_CUDA_VERSION=11.2
 export TF_CUDNN_VERSION=8
 export TF_CUDA_COMPUTE_CAPABILITIES=sm_35,sm_50,sm_60,sm_70,sm_75,compute_80
 export TF_NCCL_VERSION=''
@@ -103,7 +103,7 @@ configure() {
   # Questions take their defaults when nobody answers; every answer that matters is a variable above.
   ./configure < /dev/null
   wrote "PYTHON_BIN_PATH=\"$PYTHON_BIN_PATH\""
-  wrote 'TF_CUDA_VERSION="11.3"'
+  wrote 'TF_CUDA_VERSION="11.2"'
   wrote 'TF_CUDNN_VERSION="8"'
   wrote 'TF_CUDA_COMPUTE_CAPABILITIES="sm_35,sm_50,sm_60,sm_70,sm_75,compute_80"'
 }
@@ -180,7 +180,7 @@ step() { # NAME KEY: run the step unless it is done; what follows a step that ra
 
 step unpack 11d5a6af904f67a85bcb3c68d660e007
 step patch_tree 022cc54ac7114855773cf86b92841bee
-step configure 27d562ee3a2d12c3cb7d6864355c267f
+step configure 975deb0e6e1575776d7168146cc1cd0c
 step compile 04ae401f73a83b44a7d07f24a9692b9d
 step package 64b08c60a74443b8093b1ecee2cbd1c5
 step collect 20aeb7f8d4eaeb8cedfd91e574fe4923
