@@ -37,12 +37,13 @@ def _each_line(change: Callable[[str], str]) -> Callable[[str], bytes]:
 
 def _colour(line: str) -> str:
     """GCC's colours: around `error:` and inside quotation marks."""
-    line = re.sub(r"(error:|ERROR:|fatal)", "\x1b[01;31m\x1b[K\\1\x1b[m\x1b[K", line, count=1)
+    line = re.sub(r"(fatal error:|error:|ERROR:)", "\x1b[01;31m\x1b[K\\1\x1b[m\x1b[K", line, count=1)
     return re.sub(r"(['‘])([^'’]+)(['’])", "\\1\x1b[01m\x1b[K\\2\x1b[m\x1b[K\\3", line)
 
 
 CLOTHES: dict[str, Callable[[str], bytes]] = {
     "colours": _each_line(_colour),
+    "colours without their escape": lambda text: CLOTHES["colours"](text).replace(b"\x1b", b""),
     "CRLF": lambda text: text.replace("\n", "\r\n").encode(),
     "GitHub Actions": _each_line(lambda line: f"2024-05-01T10:00:00.1234567Z {line}"),
     "BuildKit": _each_line(lambda line: f"#12 345.678 {line}"),

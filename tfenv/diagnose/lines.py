@@ -12,6 +12,7 @@ import re
 _ANSI = re.compile(
     rb"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78])"
 )
+_ANSI_REMAINS = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m(?:\[K)?|\[K")  # its ESC got lost on the way
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060\ufeff]")
 _SPACES = re.compile(r"\s{2,}|[\t\u00a0\u202f]")
 QUOTES = str.maketrans(dict.fromkeys('"`´‘’‚‛“”„‟′″「」『』', "'"))
@@ -93,6 +94,8 @@ def display(raw: bytes) -> str:
 def unprefixed(text: str) -> str:
     """A line without control characters and without what other programs put before it."""
     text = _CONTROL.sub("", text.strip())
+    if "[K" in text or "[0m" in text or "[m" in text:
+        text = _ANSI_REMAINS.sub("", text)
     for _ in range(4):
         match = _PREFIXES.match(text)
         if match is None:

@@ -22,10 +22,10 @@ def render(log: bytes, answer: Explanation) -> str:
     kept = _shortened(cleaned, answer)
     head = (
         f"# A failure kept as a test. Look through it before you share it.\n"
-        f"expect = {_quoted(answer.root_cause)}\n"
-        f"evidence = {_quoted(anonymise.clean(answer.evidence.text) if answer.evidence else '')}\n"
+        f"expect = {quoted(answer.root_cause)}\n"
+        f"evidence = {quoted(anonymise.clean(answer.evidence.text) if answer.evidence else '')}\n"
     )
-    return head + "log = [\n" + "".join(f"  {_quoted(line)},\n" for line in kept) + "]\n"
+    return head + "log = [\n" + "".join(f"  {quoted(line)},\n" for line in kept) + "]\n"
 
 
 def _shortened(cleaned: list[str], answer: Explanation) -> list[str]:
@@ -39,6 +39,7 @@ def _shortened(cleaned: list[str], answer: Explanation) -> list[str]:
     return short if same else cleaned[:_LIMIT]
 
 
-def _quoted(text: str) -> str:
-    """A TOML basic string; JSON's escapes are among TOML's."""
-    return json.dumps("".join(c for c in text if c.isprintable() or c == "\t"), ensure_ascii=False)
+def quoted(text: str) -> str:
+    """A TOML basic string; JSON's escapes are among TOML's. Colours stay, as escapes."""
+    kept = "".join(c for c in text if c.isprintable() or c in "\t\x1b")
+    return json.dumps(kept, ensure_ascii=False)
