@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import struct
+from array import array
 from collections.abc import Sequence
 
 from tfenv.audit import normalise
@@ -14,6 +15,7 @@ from tfenv.wheel import elf
 from tfenv.wheel.blob import Blob
 from tfenv.wheel.elf import Elf, Section
 
+_NESTED = 8  # symbols before an address that are asked whether they reach it
 _LEA_BEFORE = 3  # REX.W prefix, opcode, ModRM
 
 
@@ -67,19 +69,44 @@ def _text(blob: Blob, file: Elf, address: int) -> bytes | None:
     return text_at(blob, section.offset + address - section.address)
 
 
-def functions(blob: Blob, file: Elf, addresses: Sequence[int]) -> dict[int, str]:
-    """The symbol that covers each address, with the distance from its start."""
-    wanted = sorted(set(addresses))
-    found: dict[int, str] = {}
-    for table in (".symtab", ".dynsym"):
-        if not wanted or file.section(table) is None:
-            continue
-        for symbol in elf.symbols(blob, file, table):
-            if not symbol.defined or not symbol.name or not symbol.size:
-                continue
-            first = bisect.bisect_left(wanted, symbol.address)
-            while first < len(wanted) and wanted[first] < symbol.address + symbol.size:
-                distance = wanted[first] - symbol.address
-                found.setdefault(wanted[first], f"{symbol.name}+{distance:#x}")
-                first += 1
-    return found
+class Places:
+    """Which symbol covers an address. The tables are read once, when first asked."""
+
+    def __init__(self, blob: Blob, file: Elf) -> None:
+        self._blob = blob
+        self._file = file
+        self._tables: list[_Table] | None = None
+
+    def name(self, address: int) -> str:
+        """The symbol and the distance from its start; empty where none covers the address."""
+        if self._tables is None:
+            tables = (".symtab", ".dynsym")
+            self._tables = [_Table(self._blob, self._file, name) for name in tables]
+        return next((found for table in self._tables if (found := table.name(address))), "")
+
+
+class _Table:
+    """One symbol table by address, in arrays: TensorFlow's has over half a million symbols."""
+
+    def __init__(self, blob: Blob, file: Elf, table: str) -> None:
+        self._blob, self._file, self._table = blob, file, table
+        rows = (array("Q"), array("Q"), array("Q"))
+        for symbol in elf.raw_symbols(blob, file, table):
+            if symbol.defined and symbol.size:
+                rows[0].append(symbol.address)
+                rows[1].append(symbol.name)
+                rows[2].append(symbol.size)
+        order = sorted(range(len(rows[0])), key=rows[0].__getitem__)
+        self._starts, self._names, self._sizes = (
+            array("Q", (column[i] for i in order)) for column in rows
+        )
+
+    def name(self, address: int) -> str:
+        last = bisect.bisect_right(self._starts, address) - 1
+        for index in range(last, max(last - _NESTED, -1), -1):
+            distance = address - self._starts[index]
+            if distance < self._sizes[index]:
+                name = elf.symbol_name(self._blob, self._file, self._table, self._names[index])
+                if name:
+                    return f"{name}+{distance:#x}"
+        return ""

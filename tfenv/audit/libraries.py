@@ -17,6 +17,7 @@ from tfenv.wheel.elf import Elf, Section
 MAX_RANGES = 2000  # per section; with more, the section is named as a whole
 MAX_NAMED = 40  # differences that are listed one by one per section
 MAX_SYMBOLS = 20
+MAX_TEXTS = 16 << 20  # bytes of a section whose texts are compared as sets
 _STRINGS = (".rodata", ".data", ".comment", ".debug", ".lrodata", ".ldata", ".interp")
 
 
@@ -29,6 +30,7 @@ class Pair(NamedTuple):
     elves: tuple[Elf, Elf]
     facts: tuple[Facts, Facts]
     allowed: Sequence[Normaliser]
+    places: code.Places
 
 
 Found = Iterator[Difference | Explained]
@@ -46,7 +48,8 @@ def compare(
     Raises:
         ValueError: one of them cannot be read as ELF.
     """
-    pair = Pair(path, a, b, (elf.parse(a), elf.parse(b)), facts, allowed)
+    elves = (elf.parse(a), elf.parse(b))
+    pair = Pair(path, a, b, elves, facts, allowed, code.Places(a, elves[0]))
     yield from _declared(pair)
     yield from _sections(pair)
     yield from _outside(pair)
@@ -152,7 +155,7 @@ def _symbols(pair: Pair) -> Found:
 
 def _new_strings(pair: Pair, name: str, one: Section, two: Section) -> Found:
     """Texts that stand on one side only, for sections of moderate size."""
-    if max(one.size, two.size) > 64 << 20:
+    if max(one.size, two.size) > MAX_TEXTS:
         return
     texts = [
         set(blob.near(s.offset, s.size).split(b"\0")) for blob, s in ((pair.a, one), (pair.b, two))
@@ -220,12 +223,9 @@ def _unexplained(
     pair: Pair, name: str, section: Section, left: list[tuple[Range, bytes, bytes]]
 ) -> Found:
     named = left[:MAX_NAMED]
-    places = code.functions(
-        pair.a, pair.elves[0], [section.address + part.start for part, _, _ in named]
-    )
     kind = causes.kind_of(name, section)
     for part, window_a, window_b in named:
-        where = places.get(section.address + part.start, "")
+        where = pair.places.name(section.address + part.start) if section.address else ""
         detail = f"{name}+{part.start:#x}" + (f" ({where})" if where else "")
         cause = causes.of_bytes(kind, window_a, window_b)
         yield _difference(pair, kind, cause, f"{detail}: {strings.both(window_a, window_b)}")

@@ -311,8 +311,17 @@ def _comments(blob: Blob, elf: Elf) -> tuple[str, ...]:
     return tuple(dict.fromkeys(c.decode("utf-8", "replace") for c in data.split(b"\0") if c))
 
 
-def symbols(blob: Blob, elf: Elf, table: str = ".dynsym", limit: int = _LIMIT) -> Iterator[Symbol]:
-    """The symbols of `.dynsym` or `.symtab`, at most `limit`.
+class RawSymbol(NamedTuple):
+    """A symbol whose name has not been looked up: `name` is an offset for `symbol_name`."""
+
+    name: int
+    address: int
+    size: int
+    defined: bool
+
+
+def raw_symbols(blob: Blob, elf: Elf, table: str = ".dynsym") -> Iterator[RawSymbol]:
+    """The symbols of `.dynsym` or `.symtab`, read piece by piece; at most a million.
 
     Raises:
         ValueError: the table points outside the file.
@@ -320,16 +329,43 @@ def symbols(blob: Blob, elf: Elf, table: str = ".dynsym", limit: int = _LIMIT) -
     section = elf.section(table)
     if section is None or section.kind not in (SHT_SYMTAB, SHT_DYNSYM):
         return
-    if not 0 <= section.link < len(elf.sections):
-        raise ValueError("a symbol table names no string table")
-    names = elf.sections[section.link]
-    lay = _layout(elf.bits, elf.little)
-    strings = blob.read(names.offset, min(names.size, 256 << 20))
-    count = min(section.size // lay.symbol.size, limit)
-    data = blob.read(section.offset, count * lay.symbol.size)
-    for row in lay.symbol.iter_unpack(data):
-        if elf.bits == 64:
-            name, _, _, index, address, size = row
-        else:
-            name, address, size, _, _, index = row
-        yield Symbol(_string(strings, name), address, size, index != 0)
+    row = _layout(elf.bits, elf.little).symbol
+    end = section.offset + min(section.size // row.size, _LIMIT) * row.size
+    step = 4096 * row.size
+    for at in range(section.offset, end, step):
+        for item in row.iter_unpack(blob.read(at, min(step, end - at))):
+            if elf.bits == 64:
+                name, _, _, index, address, size = item
+            else:
+                name, address, size, _, _, index = item
+            yield RawSymbol(name, address, size, index != 0)
+
+
+def symbol_name(blob: Blob, elf: Elf, table: str, name: int) -> str:
+    """The name of a symbol; empty where the table has no names."""
+    strings = _strings_of(elf, table)
+    if strings is None or not 0 <= name < strings.size:
+        return ""
+    data = blob.near(strings.offset + name, min(strings.size - name, _MAX_NAME))
+    return _string(data, 0)
+
+
+def symbols(blob: Blob, elf: Elf, table: str = ".dynsym") -> Iterator[Symbol]:
+    """As `raw_symbols`, with names; for tables of moderate size.
+
+    Raises:
+        ValueError: the table points outside the file.
+    """
+    strings = _strings_of(elf, table)
+    if strings is None:
+        return
+    data = blob.near(strings.offset, min(strings.size, 256 << 20))
+    for item in raw_symbols(blob, elf, table):
+        yield Symbol(_string(data, item.name), item.address, item.size, item.defined)
+
+
+def _strings_of(elf: Elf, table: str) -> Section | None:
+    section = elf.section(table)
+    if section is None or not 0 <= section.link < len(elf.sections):
+        return None
+    return elf.sections[section.link]
