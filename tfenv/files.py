@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from pathlib import Path
 
 _CHUNK = 1 << 20
@@ -18,6 +17,8 @@ def write_text(path: Path, text: str, *, executable: bool = False) -> None:
 
 def write_bytes(path: Path, data: bytes, *, executable: bool = False) -> None:
     """Write to a temporary file beside `path`, then rename over it."""
+    import tempfile  # here: reading and hashing need none of what it brings
+
     path.parent.mkdir(parents=True, exist_ok=True)
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
