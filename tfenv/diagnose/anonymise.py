@@ -19,7 +19,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     # people
     (re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}\b"), "user@example.org"),
     (re.compile(r"(/(?:home|Users|data/home|export/home|homes)/)[^/\s:'\"`,;)\]]+"), r"\1user"),
-    (re.compile(r"(?i)([A-Z]:[\\/]{1,2}(?:Users|Documents and Settings)[\\/]{1,2})[^\\/\s'\"`:,;)]+"), r"\1user"),
+    (re.compile(r"(?i)([A-Z]:[\\/]{1,2}(?:Users|Documents and Settings)[\\/]{1,2})(?:[^\\/:*?\"<>|\n]{1,60}(?=[\\/])|[^\\/\s'\"`:,;)]+)"), r"\1user"),
     (re.compile(r"(?i)(/mnt/[a-z]/Users/)[^/\s'\"`:,;)]+"), r"\1user"),
     (re.compile(r"(_bazel_)[^/\\\s'\"]+"), r"\1user"),
     (re.compile(r"^((?:\([\w.-]+\) )?)[\w.-]{1,40}@[\w.-]{1,64}([:\s][^$#%>\n]{0,120}[$#%])", re.MULTILINE), r"\1user@host\2"),
@@ -29,6 +29,13 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?!127\.0\.0\.1\b|0\.0\.0\.0\b|255\.)(?:10|172\.(?:1[6-9]|2\d|3[01])|192\.168|169\.254)(?:\.\d{1,3}){2,3}\b"), "10.0.0.1"),
     (re.compile(r"\b(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b"), "00:00:00:00:00:00"),
     (re.compile(r"\b(GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"), r"\1-00000000-0000-0000-0000-000000000000"),
+)  # fmt: skip
+_URL_HOST = re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://(?:<user>@)?)([\w.-]+)")
+_PUBLIC = (
+    "github.com", "githubusercontent.com", "gitlab.com", "bazel.build", "googleapis.com", "google.com",
+    "tensorflow.org", "nvidia.com", "docker.io", "python.org", "anaconda.org", "anaconda.com", "gnu.org",
+    "llvm.org", "kernel.org", "ubuntu.com", "microsoft.com", "example.org", "localhost", "127.0.0.1",
+    "tsinghua.edu.cn", "ustc.edu.cn", "aliyun.com", "index",
 )  # fmt: skip
 _DULL = {
     "root",
@@ -48,11 +55,18 @@ def clean(text: str) -> str:
     """`text` without names, hosts, addresses and secrets."""
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
+    text = _URL_HOST.sub(_host, text)
     for name, word in ((_quietly(getpass.getuser), "user"), (_quietly(socket.gethostname), "host")):
         for part in {name, name.split(".")[0]}:
             if len(part) >= 3 and part.lower() not in _DULL:
                 text = re.sub(rf"(?<![\w-]){re.escape(part)}(?![\w-])", word, text)
     return text
+
+
+def _host(match: re.Match[str]) -> str:
+    """Public hosts say where a download came from; others name a company."""
+    known = any(match.group(2) == h or match.group(2).endswith(f".{h}") for h in _PUBLIC)
+    return match.group(0) if known else f"{match.group(1)}host.example.org"
 
 
 def _quietly(question: Callable[[], str]) -> str:
