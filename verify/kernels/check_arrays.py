@@ -1,7 +1,7 @@
 """Kernels that move elements, and conversions: exact."""
 
 import pytest
-from tfsuite import kernels_array, kernels_rows
+from tfsuite import kernels_array
 from tfsuite.checks import check
 
 ROWS = kernels_array.ROWS

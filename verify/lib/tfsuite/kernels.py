@@ -8,6 +8,7 @@ import json
 import os
 
 import pytest
+
 from tfsuite import expected, graphs, known, releases
 from tfsuite.checks import Wrong, require
 from tfsuite.lazy import np
@@ -47,7 +48,9 @@ def case(key, call):
         first = first_release(".".join(key.split(".")[:3]))
         version = expected.load()["version"]
         if releases.holds(first, version):
-            raise Wrong("TensorFlow %s has this, the wheel does not: %s" % (version, error))
+            raise Wrong(
+                "TensorFlow %s has this, the wheel does not: %s" % (version, error)
+            ) from error
         pytest.skip("not in TensorFlow %s, seen in %s" % (version, first or "no release"))
 
 
@@ -97,10 +100,10 @@ def evaluate(build, arrays, dtypes, ops=(), config=None, compiled=False):
         except Exception as error:
             # A kernel or a rewrite of the graph that breaks on a right graph is wrong, not absent.
             if type(error).__name__ == "InternalError" or "ArithmeticOptimizer" in str(error):
-                raise Wrong(" ".join(str(error).split())[:200])
+                raise Wrong(" ".join(str(error).split())[:200]) from error
             if isinstance(error, Wrong) or not absent(error):
                 raise
-            raise Missing(" ".join(str(error).split())[:200])
+            raise Missing(" ".join(str(error).split())[:200]) from error
 
 
 def _narrowed(build, dtypes):
@@ -137,9 +140,9 @@ def must_compile(build):
         return tf.function(build, jit_compile=True)
     import tensorflow as tf
 
-    compile = getattr(getattr(tf, "xla", None), "experimental", None)
-    if hasattr(compile, "compile"):
-        return lambda *tensors: _single(compile.compile(build, list(tensors)))
+    compiler = getattr(getattr(tf, "xla", None), "experimental", None)
+    if hasattr(compiler, "compile"):
+        return lambda *tensors: _single(compiler.compile(build, list(tensors)))
     raise Missing("module tensorflow has no attribute xla.experimental.compile")
 
 

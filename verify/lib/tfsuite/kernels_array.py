@@ -70,6 +70,7 @@ def set_difference(a, b):
     return [a[kept], np.array(kept, "int32")]
 
 
+# fmt: off
 ROWS = kernels_rows.named(
     (
         Row("concat", lambda t, a, b: t.concat([a, b], 1), lambda a, b: np.concatenate([a, b], 1), [(3, 4), (3, 5)], ALL),
@@ -142,12 +143,23 @@ ROWS = kernels_rows.named(
         Row("invert", lambda t, x: t.bitwise.invert(x), lambda x: ~x, [lambda d: np.array([0, 1, -1, 7, 2**31 - 1, -(2**31)], "int32")], ("int32",)),
     )
 )
+# fmt: on
 
 # Conversions: what is fed, and what C++ makes of it where that is defined.
 CASTS = [
     (a, b)
     for a in ("float32", "float64", "float16", "int32", "int64", "uint8", "int8", "bool")
-    for b in ("float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "int16", "bool")
+    for b in (
+        "float32",
+        "float64",
+        "float16",
+        "bfloat16",
+        "int32",
+        "int64",
+        "uint8",
+        "int16",
+        "bool",
+    )
     if a != b
 ]
 
@@ -159,9 +171,15 @@ def cast(source, target):
         if source == "bool":
             values = np.array([True, False])
         elif source in ulp.FORMATS:
-            values = np.array([0.0, -0.0, 0.49, 0.5, 1.5, 2.5, 99.99, 100.75] + [-0.5, -1.99] * (target[0] != "u"), source)
+            values = np.array(
+                [0.0, -0.0, 0.49, 0.5, 1.5, 2.5, 99.99, 100.75]
+                + [-0.5, -1.99] * (target[0] != "u"),
+                source,
+            )
         else:
-            values = np.array([0, 1, 2, 100, 127] + [-1, -128] * (source[0] != "u" and target[0] != "u"), source)
+            values = np.array(
+                [0, 1, 2, 100, 127] + [-1, -128] * (source[0] != "u" and target[0] != "u"), source
+            )
 
         def build(x):
             return graphs.v1().cast(x, getattr(graphs.v1(), target))

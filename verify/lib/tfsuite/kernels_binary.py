@@ -70,6 +70,7 @@ def power(a, b):
 
 
 R3, R1 = (-1e3, 1e3), (-30.0, 30.0)
+# fmt: off
 TABLE = (
     Binary("add", ("Add", "AddV2"), operator.add, operator.add, lambda a, b: a + b, R3, R3, ROUND, NUMBERS),
     Binary("subtract", "Sub", operator.sub, operator.sub, lambda a, b: a - b, R3, R3, ROUND, NUMBERS),
@@ -99,6 +100,7 @@ TABLE = (
     Binary("bitwise.left_shift", "LeftShift", None, operator.lshift, None, R3, R3, 0, INTS, shift=True),
     Binary("bitwise.right_shift", "RightShift", None, operator.rshift, None, R3, R3, 0, INTS, shift=True),
 )
+# fmt: on
 COMPARES = {
     "less": operator.lt,
     "less_equal": operator.le,
@@ -161,7 +163,9 @@ def integers(row, dtype, draw):
     info = np.iinfo(dtype)
     low = 0 if info.min == 0 else -12
     if row.key == "pow":
-        return draw.randint(max(low, -3), 12, 120).astype(dtype), draw.randint(0, 9, 120).astype(dtype)
+        return draw.randint(max(low, -3), 12, 120).astype(dtype), draw.randint(0, 9, 120).astype(
+            dtype
+        )
     ends = [info.min, info.min + 1, info.max, info.max - 1, info.max // 2, 0, 1, 2, 3]
     ends += [-1, -2, -7] if info.min else []
     grid = [(a, b) for a in ends for b in ends]

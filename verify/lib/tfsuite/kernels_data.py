@@ -58,7 +58,9 @@ def hsv(x):
     high, low = x.max(-1), x.min(-1)
     spread = np.where(high > low, high - low, 1.0)
     r, g, b = x[..., 0], x[..., 1], x[..., 2]
-    hue = np.where(high == r, (g - b) / spread, np.where(high == g, 2 + (b - r) / spread, 4 + (r - g) / spread))
+    hue = np.where(
+        high == r, (g - b) / spread, np.where(high == g, 2 + (b - r) / spread, 4 + (r - g) / spread)
+    )
     return np.stack([np.where(high > low, hue / 6 % 1, 0), (high - low) / high, high], -1)
 
 
@@ -113,6 +115,7 @@ def round_trip(t, x):
     return [t.image.decode_png(t.image.encode_png(x)), t.image.decode_image(t.image.encode_png(x))]
 
 
+# fmt: off
 IMAGE = kernels_rows.named(
     (
         Row("resize_bilinear_up", lambda t, x: t.image.resize_bilinear(x, [9, 11]), lambda x: resized(x, 9, 11), [picture], F, near_one(), "ResizeBilinear"),
@@ -147,6 +150,7 @@ IMAGE = kernels_rows.named(
         Row("rgb_to_yuv", lambda t, x: t.image.yuv_to_rgb(t.image.rgb_to_yuv(x)), lambda x: x, [picture], F, near_one(1 << 14)),
     )
 )
+# fmt: on
 
 
 def sobel(x):
@@ -157,13 +161,14 @@ def sobel(x):
 
 
 WORDS = text("alpha", "", "Gamma delta", "z")
-UNICODE = text(u"na\u00efve".encode("utf-8"), u"\u4f60\u597d".encode("utf-8"))
+UNICODE = text("na\u00efve".encode("utf-8"), "\u4f60\u597d".encode("utf-8"))
 
 
 def each(function):
     return lambda x: np.array([function(v) for v in x.tolist()], object)
 
 
+# fmt: off
 STRING = kernels_rows.named(
     (
         Row("as_string", lambda t, x: t.as_string(x), lambda x: np.array([str(v) for v in x.tolist()], object), [numbers("int64", 0, -7, 2**62)], ("int64",), ops="AsString"),
@@ -193,6 +198,7 @@ STRING = kernels_rows.named(
         Row("lookup_table", lambda t, x: looked_up(t, x), lambda x: np.array([0, -1, 2], "int64"), [text("a", "q", "c")], S),
     )
 )
+# fmt: on
 # FarmHash64 and SipHash of the words modulo 1000003: the same in every release, since models keep
 # such numbers (measured on 1.4.0, 2.6.5 and 2.21.0).
 HASHES = {
@@ -206,7 +212,13 @@ def looked_up(t, x):
     keys, values = t.constant(["a", "b", "c"]), t.constant([0, 1, 2], t.int64)
     made = getattr(table, "StaticHashTable", None) or table.HashTable
     found = made(table.KeyValueTensorInitializer(keys, values), -1)
-    init = found.init if hasattr(found, "init") else found.initializer if hasattr(found, "initializer") else found._initializer
+    init = (
+        found.init
+        if hasattr(found, "init")
+        else found.initializer
+        if hasattr(found, "initializer")
+        else found._initializer
+    )
     with t.control_dependencies([init]):
         return found.lookup(t.identity(x))
 
@@ -237,6 +249,7 @@ def sparse_softmax(at, values):
 
 
 V = (4,)
+# fmt: off
 SPARSE = kernels_rows.named(
     (
         Row("sparse_to_dense", lambda t, i, v: t.sparse_to_dense(i, [4, 5], v), dense, [places, V], ("float32", "int32", "int64"), ops="SparseToDense"),
@@ -258,12 +271,14 @@ SPARSE = kernels_rows.named(
         Row("embedding_lookup_sparse", lambda t, i, v, p: t.nn.embedding_lookup_sparse(p, t.SparseTensor(i, v, [2, 2]), None, combiner="sum"), lambda i, v, p: np.stack([p[[1, 3]].sum(0, dtype="float64"), p[0].astype("float64")]), [lambda d: np.array([[0, 0], [0, 1], [1, 0]], "int64"), numbers("int64", 1, 3, 0), lambda d: d.standard_normal((5, 3)).astype("float32")], F, sums(lambda i, v, p: np.abs(p).sum(0))),
     )
 )
+# fmt: on
 
 
 def rows(t, x):
     return t.RaggedTensor.from_row_splits(x, [0, 3, 3, 5, 6])
 
 
+# fmt: off
 RAGGED = kernels_rows.named(
     (
         Row("to_tensor", lambda t, x: rows(t, x).to_tensor(), lambda x: np.array([[x[0], x[1], x[2]], [0, 0, 0], [x[3], x[4], 0], [x[5], 0, 0]], x.dtype), [(6,)], ("float32", "int32")),
@@ -278,6 +293,7 @@ RAGGED = kernels_rows.named(
         Row("to_sparse", lambda t, x: t.sparse_tensor_to_dense(rows(t, x).to_sparse()), lambda x: np.array([[x[0], x[1], x[2]], [0, 0, 0], [x[3], x[4], 0], [x[5], 0, 0]], x.dtype), [(6,)], F),
     )
 )
+# fmt: on
 
 
 def factorial(t, n):
@@ -311,6 +327,7 @@ def loop_gradient(t, x):
     return t.gradients(power, x)[0]
 
 
+# fmt: off
 CONTROL = kernels_rows.named(
     (
         Row("cond", lambda t, x: [t.cond(x > 0, lambda: x * 2, lambda: -x), t.cond(x < 0, lambda: x * 2, lambda: -x)], lambda x: [x * 2, -x], [lambda d: np.array(3, "float32")], F),
@@ -329,6 +346,7 @@ CONTROL = kernels_rows.named(
         Row("unsorted_cond_nested", lambda t, x: t.cond(x > 0, lambda: t.cond(x > 5, lambda: x, lambda: x * 10), lambda: x * 100), lambda x: x * 10, [lambda d: np.array(3, "float32")], F),
     )
 )
+# fmt: on
 
 
 def with_order(t, x):

@@ -13,7 +13,9 @@ def matmul(t, x):
 
 def conv(t, x):
     w = t.reshape(x[:3, :48], [3, 3, 4, 4])
-    return t.nn.conv2d(t.reshape(x[:128, :128], [1, 64, 64, 4]), w, strides=[1, 1, 1, 1], padding="SAME")
+    return t.nn.conv2d(
+        t.reshape(x[:128, :128], [1, 64, 64, 4]), w, strides=[1, 1, 1, 1], padding="SAME"
+    )
 
 
 def scatter(t, x):

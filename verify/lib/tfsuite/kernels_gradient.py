@@ -1,7 +1,6 @@
 """Gradients: autodiff against exact derivatives, and against differences of the kernel itself."""
 
-from tfsuite import graphs, kernels, kernels_binary, kernels_nn, kernels_unary, numerics
-from tfsuite import reference
+from tfsuite import graphs, kernels, kernels_binary, kernels_nn, kernels_unary, numerics, reference
 from tfsuite.checks import Wrong
 from tfsuite.lazy import np
 
@@ -84,7 +83,7 @@ def numeric(table, name):
                 slopes = tf1.gradients(loss, places)
             except Exception as error:
                 if kernels.absent(error):
-                    raise kernels.Missing(str(error)[:200])
+                    raise kernels.Missing(str(error)[:200]) from error
                 raise
             feed = dict(zip(places, arrays))
             got = session.run(slopes, feed)

@@ -76,10 +76,9 @@ def conv(name, image, kernel, stride=1, padding="SAME", dilation=1, dtypes=REAL)
 
 
 def depthwise(x, w):
-    h, k, c, m = w.shape
     out = [
         convolution(x[..., i : i + 1], w[:, :, i : i + 1, :], [1, 1], "SAME", [1, 1])
-        for i in range(c)
+        for i in range(w.shape[2])
     ]
     return np.concatenate(out, -1)
 
@@ -150,13 +149,16 @@ def response_norm(x):
 
 
 def dilated(x, w):
-    filled = np.pad(wide(x), [(0, 0), (1, 1), (1, 1), (0, 0)], mode="constant", constant_values=-np.inf)
+    filled = np.pad(
+        wide(x), [(0, 0), (1, 1), (1, 1), (0, 0)], mode="constant", constant_values=-np.inf
+    )
     h, k = x.shape[1:3]
     parts = [filled[:, i : i + h, j : j + k] + wide(w)[i, j] for i in range(3) for j in range(3)]
     return np.max(parts, 0)
 
 
 ONE4 = [1, 2, 2, 1]
+# fmt: off
 ROWS = kernels_rows.named(
     (
         product("matmul_one", lambda t, a, b: t.matmul(a, b), lambda a, b: a.dot(b), [(1, 1), (1, 1)], ops=("MatMul", "SparseMatMul")),
@@ -205,6 +207,7 @@ ROWS = kernels_rows.named(
         Row("log_uniform_loss", lambda t, a, b: t.losses.mean_squared_error(a, b), lambda a, b: np.mean((wide(a) - wide(b)) ** 2), [(5, 7), (5, 7)], ("float32",), sums(lambda a, b: np.mean((np.abs(wide(a)) + np.abs(wide(b))) ** 2))),
     )
 )
+# fmt: on
 
 
 def square(n):
@@ -223,12 +226,15 @@ def lower(n):
     return lambda draw: np.tril(draw.standard_normal((2, n, n))) + 3 * np.eye(n)
 
 
-
-
 def sizes(*arrays):
     """For solutions: |x| and |inverse|·|b|, the condition of these small matrices included."""
     inverse = np.linalg.inv(wide(arrays[0]))
-    return np.matmul(np.abs(inverse), np.matmul(np.abs(wide(arrays[0])), np.abs(np.matmul(np.abs(inverse), np.abs(wide(arrays[1]))))))
+    return np.matmul(
+        np.abs(inverse),
+        np.matmul(
+            np.abs(wide(arrays[0])), np.abs(np.matmul(np.abs(inverse), np.abs(wide(arrays[1]))))
+        ),
+    )
 
 
 def qr_product(t, x):
@@ -252,6 +258,7 @@ def solved(a, b):
 
 B3 = (2, 5, 3)
 F64 = ("float64",)
+# fmt: off
 LINALG = kernels_rows.named(
     (
         Row("cholesky", lambda t, x: t.cholesky(x), lambda x: np.linalg.cholesky(x), [definite(7)], F64, normwise(256), "Cholesky"),
@@ -277,6 +284,7 @@ LINALG = kernels_rows.named(
         Row("tridiagonal_solve", lambda t, d, b: t.linalg.tridiagonal_solve(d, b), lambda d, b: np.linalg.solve(np.diag(d[0, :-1], 1) + np.diag(d[1]) + np.diag(d[2, 1:], -1), b), [lambda d: d.standard_normal((3, 6)) + np.array([[0], [6], [0]]), lambda d: d.standard_normal((6, 2))], F64, normwise(64)),
     )
 )
+# fmt: on
 
 
 def series(x):
@@ -316,6 +324,7 @@ def signal(t):
     return t.signal if hasattr(t, "signal") and hasattr(t.signal, "stft") else t.contrib.signal
 
 
+# fmt: off
 SIGNAL = kernels_rows.named(
     (
         Row("fft", lambda t, x: t.fft(x), lambda x: np.fft.fft(wide(x)), [(3, 32)], C64, normwise(64), "FFT"),
@@ -337,14 +346,15 @@ SIGNAL = kernels_rows.named(
         Row("complex_abs", lambda t, x: t.abs(x), lambda x: np.abs(wide(x)), [(9,)], ("complex64",), lambda g, w, a, d: ulps(2)(g, w, a, "float32"), "ComplexAbs"),
     )
 )
+# fmt: on
 
 
 def signal_rfft(t):
-    return getattr(t, "spectral", None) and t.spectral.rfft or t.signal.rfft
+    return t.spectral.rfft if hasattr(t, "spectral") else t.signal.rfft
 
 
 def signal_irfft(t):
-    return getattr(t, "spectral", None) and t.spectral.irfft or t.signal.irfft
+    return t.spectral.irfft if hasattr(t, "spectral") else t.signal.irfft
 
 
 TABLES = {"nn": ROWS, "linalg": LINALG, "signal": SIGNAL}

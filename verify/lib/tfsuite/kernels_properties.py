@@ -54,7 +54,9 @@ def transposing_back():
     def test(value):
         shape, order = value
         x = numbers(shape)
-        kernels.same(evaluate(lambda t: graphs.v1().transpose(t, list(order)), x), x.transpose(order))
+        kernels.same(
+            evaluate(lambda t: graphs.v1().transpose(t, list(order)), x), x.transpose(order)
+        )
 
     return forall(make, test)
 
@@ -82,8 +84,8 @@ def slicing():
 
 def broadcasting():
     def make():
-        pairs = st.lists(st.tuples(st.integers(0, 4), st.sampled_from("lrb")), min_size=1, max_size=5)
-        return pairs
+        sides = st.tuples(st.integers(0, 4), st.sampled_from("lrb"))
+        return st.lists(sides, min_size=1, max_size=5)
 
     def test(value):
         left = [1 if side == "r" else n for n, side in value]
@@ -206,7 +208,7 @@ def dividing():
 
 def joining_text():
     def make():
-        letters = st.text(alphabet=u"abc,\u00e9\u4f60 ", max_size=8)
+        letters = st.text(alphabet="abc,\u00e9\u4f60 ", max_size=8)
         return st.lists(letters, min_size=1, max_size=6)
 
     def test(words):

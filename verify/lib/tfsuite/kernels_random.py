@@ -35,10 +35,19 @@ SAMPLERS = {
     "random_normal": (lambda t, seed: t.random_normal([SIZE], seed=seed), normal),
     "truncated_normal": (lambda t, seed: t.truncated_normal([SIZE], seed=seed), truncated),
     "random_gamma": (lambda t, seed: t.random_gamma([SIZE], 3.0, seed=seed), gamma3),
-    "uniform_double": (lambda t, seed: t.random_uniform([SIZE], dtype=t.float64, seed=seed), uniform),
+    "uniform_double": (
+        lambda t, seed: t.random_uniform([SIZE], dtype=t.float64, seed=seed),
+        uniform,
+    ),
     "normal_double": (lambda t, seed: t.random_normal([SIZE], dtype=t.float64, seed=seed), normal),
-    "stateless_uniform": (lambda t, seed: stateless(t).stateless_random_uniform([SIZE], [seed, 3]), uniform),
-    "stateless_normal": (lambda t, seed: stateless(t).stateless_random_normal([SIZE], [seed, 3]), normal),
+    "stateless_uniform": (
+        lambda t, seed: stateless(t).stateless_random_uniform([SIZE], [seed, 3]),
+        uniform,
+    ),
+    "stateless_normal": (
+        lambda t, seed: stateless(t).stateless_random_normal([SIZE], [seed, 3]),
+        normal,
+    ),
 }
 # Whole numbers: the probability of each value.
 COUNTS = {
@@ -74,7 +83,7 @@ def draws(make, seed, runs=1):
             out = make(graphs.v1(), seed)
         except Exception as error:
             if kernels.absent(error):
-                raise kernels.Missing(str(error)[:200])
+                raise kernels.Missing(str(error)[:200]) from error
             raise
         return [session.run(out) for _ in range(runs)]
 
@@ -156,7 +165,9 @@ def shuffled():
         rows = np.arange(60).reshape(20, 3)
         require(not np.array_equal(got, rows), "nothing was shuffled")
         kernels.same(got[np.argsort(got[:, 0])], rows, "the sorted rows")
-        crop = draws(lambda t, s: t.random_crop(t.reshape(t.range(60), [10, 6]), [3, 4], seed=s), 5)[0]
+        crop = draws(
+            lambda t, s: t.random_crop(t.reshape(t.range(60), [10, 6]), [3, 4], seed=s), 5
+        )[0]
         kernels.same(crop, crop[0, 0] + 6 * np.arange(3)[:, None] + np.arange(4), "the crop")
         return "20 rows permuted"
 

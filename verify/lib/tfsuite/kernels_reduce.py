@@ -96,7 +96,9 @@ def judge_mean(got, values, axes, dtype):
         quotient = np.where(total < 0, -(-total // size), total // size)
         return kernels.same(got, np.asarray(quotient).astype(dtype))
     with np.errstate(all="ignore"):
-        want = reference.total(values, axes) / float(size) if size else np.full(np.shape(got), np.nan)
+        want = (
+            reference.total(values, axes) / float(size) if size else np.full(np.shape(got), np.nan)
+        )
         scale = reference.total(np.abs(values), axes) / float(size or 1)
     if not size:
         return kernels.same(np.asarray(got, "float64"), want)
@@ -202,7 +204,7 @@ def arguments(name, dtype):
         values = np.round(values) if dtype in ulp.FORMATS else values
         results = []
         for axis in (0, 1):
-            got = run(lambda x: getattr(graphs.v1(), name)(x, axis), values, dtype)
+            got = run(lambda x, a=axis: getattr(graphs.v1(), name)(x, a), values, dtype)
             want = getattr(np, name)(values, axis)
             results.append(kernels.same(got, want))
         return "; ".join(results)
@@ -221,8 +223,8 @@ def scans(name, dtype, mode):
             values = np.where(values == 0, np.ones_like(values), values)
         for axis in (0, 1):
 
-            def build(x):
-                return getattr(graphs.v1(), name)(x, axis, exclusive=exclusive, reverse=reverse)
+            def build(x, a=axis):
+                return getattr(graphs.v1(), name)(x, a, exclusive=exclusive, reverse=reverse)
 
             got = run(build, values, dtype)
             kernels.same(got, scan(name, values, axis, exclusive, reverse), "axis %d" % axis)

@@ -64,6 +64,7 @@ def zero_like(x):
 ROUND = {"*": 0.5, "float16": 0.51, "bfloat16": 0.51}
 H = 1.01  # 16-bit results are computed in float32 and rounded, or by a chain of two operations
 
+# fmt: off
 TABLE = (
     Unary("abs", "Abs", "fabs", -1e4, 1e4, (INF, INF, 0.0, 0.0), 0),
     Unary("negative", "Neg", lambda x: -x, -1e4, 1e4, (-INF, INF, -0.0, 0.0), 0, dtypes=FLOATS + COMPLEX),
@@ -109,6 +110,7 @@ TABLE = (
     Unary("math.bessel_i0e", "BesselI0e", "bessel_i0e", -40, 40, (0.0, 0.0, 1.0, 1.0), 8),
     Unary("math.bessel_i1e", "BesselI1e", "bessel_i1e", -40, 40, (0.0, -0.0, 0.0, -0.0), 8),
 )
+# fmt: on
 ROWS = {row.key: row for row in TABLE}
 _POOLS = {}
 

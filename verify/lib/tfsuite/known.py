@@ -51,7 +51,7 @@ def judged(key, call, table=None):
     except Wrong as error:
         for row in rows:
             if row.says in str(error):
-                raise KnownDefect(str(error), row.reference, error.data)
+                raise KnownDefect(str(error), row.reference, error.data) from error
         raise
     for row in rows:
         if row.sure:
