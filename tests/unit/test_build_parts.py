@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import filelock
+import msgspec
 import pytest
 
 from tfenv import lock as locks
 from tfenv import toolchain
-from tfenv.build import bazel, driver, failure, record, run, source
+from tfenv.build import bazel, driver, failure, npm, record, run, source
 from tfenv.build.commands import Command
 from tfenv.build.events import Progress
 from tfenv.errors import BuildError, DownloadError, MissingToolError, UsageError
 from tfenv.fetch.cache import Cache
+from tfenv.fetch.item import Item
 from tfenv.fetch.stage import Source
 from tfenv.files import write_text
 from tfenv.target import parse
@@ -192,6 +197,15 @@ class TestFailure:
         assert "the_x" in error.what
         assert "x-1.tar.gz" in error.what
 
+    def test_a_download_that_is_switched_off(self, tmp_path: Path) -> None:
+        log = (
+            "Error in download_and_extract: java.io.IOException: Failed to download repo "
+            "minitf_answer: download is disabled.\n"
+        )
+        error = self.explain(tmp_path, log)
+        assert isinstance(error, DownloadError)
+        assert "minitf_answer" in error.what
+
     def test_an_empty_log(self, tmp_path: Path) -> None:
         error = self.explain(tmp_path, "")
         assert isinstance(error, BuildError)
@@ -251,3 +265,41 @@ def test_one_build_at_a_time(tmp_path: Path) -> None:
         driver._alone(tmp_path),
     ):
         pass
+
+
+class TestNpm:
+    """A package that has the file, one that has another, one that is no archive."""
+
+    def item(self, data: bytes) -> Item:
+        url = "https://h.example/bazel-0.26.1-linux-x86_64"
+        sha256 = hashlib.sha256(data).hexdigest()
+        return Item(name="bazel", version="0.26.1", sha256=sha256, urls=[url])
+
+    def package(self, tmp_path: Path, name: str, data: bytes) -> Path:
+        path = tmp_path / "bazel.tgz"
+        with tarfile.open(path, "w:gz") as tar:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+        return path
+
+    @pytest.mark.parametrize("name", ["package/bazel-0.26.1-linux-x86_64", "../../bazel-x"])
+    def test_the_right_file_by_its_hash(self, tmp_path: Path, name: str) -> None:
+        cache = Cache(tmp_path / "cache")
+        packed = self.package(tmp_path / ".", name, b"bazel")
+        assert npm._take(packed, self.item(b"bazel"), cache)
+        assert cache.find(self.item(b"bazel").sha256) is not None
+
+    def test_another_file(self, tmp_path: Path) -> None:
+        cache = Cache(tmp_path / "cache")
+        packed = self.package(tmp_path, "package/bazel-0.26.1-linux-x86_64", b"other")
+        assert not npm._take(packed, self.item(b"bazel"), cache)
+        assert cache.find(self.item(b"bazel").sha256) is None
+
+    def test_no_archive(self, tmp_path: Path) -> None:
+        write_text(tmp_path / "x.tgz", "no")
+        assert not npm._take(tmp_path / "x.tgz", self.item(b"bazel"), Cache(tmp_path / "cache"))
+
+    def test_versions_that_npm_does_not_carry_are_not_asked(self, tmp_path: Path) -> None:
+        late = msgspec.structs.replace(self.item(b"bazel"), version="4.2.1")
+        assert not npm.fetch(late, Cache(tmp_path))

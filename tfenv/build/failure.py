@@ -14,6 +14,8 @@ from tfenv.target import Target
 
 # Bazel's words for a download that failed. The list holds every address that was tried.
 _DOWNLOAD = re.compile(r"Error downloading \[([^\]]+)\] to [^:]*: (.*)")
+# The same where downloads are switched off; only the repository is named.
+_DISABLED = re.compile(r"Failed to download repo ([^ :]+): (download is disabled)")
 _MISSING = re.compile(r"tfenv: the file with sha256 ([0-9a-f]{64}) is not in TFENV_CACHE")
 _OURS = re.compile(r"tfenv: (?!step )(.*)")
 _ERRORS = (
@@ -71,6 +73,12 @@ def _download(lines: Iterable[str], archives: Mapping[str, str]) -> DownloadErro
             return DownloadError(
                 f"the archive {name and f'{name}, '}{file} is missing and could not be downloaded",
                 f"{one_line(found[2])[:200]} ({url[:200]})",
+                "fetch it where there is a network: `tfenv fetch TARGET -o DIR`, then --from DIR",
+            )
+        if found := _DISABLED.search(line):
+            return DownloadError(
+                f"the archive {found[1]} is missing",
+                "Bazel asked for it and --offline was given",
                 "fetch it where there is a network: `tfenv fetch TARGET -o DIR`, then --from DIR",
             )
         if found := _MISSING.search(line):
