@@ -12,11 +12,14 @@ import pytest
 
 from tests.engines import nix
 from tests.engines.channel import served
-from tfenv import facts
+from tfenv import facts, lock
 from tfenv.facts import schema
 from tfenv.files import sha256_bytes
 from tfenv.lock import store
+from tfenv.render import PURPOSES, mirrors, render
 from tfenv.render.nix import lock_file
+from tfenv.render.plan import make
+from tfenv.target import parse
 
 pytestmark = pytest.mark.nix
 
@@ -239,3 +242,16 @@ def test_apps_say_what_they_need(engine: nix.Nix, tmp_path: Path) -> None:
     done = engine.run(*command[:-1], f"path:{flake}#verify", "--", "/nowhere", check=False)
     assert done.returncode == 6
     assert "error: the verification suite is not there" in done.stderr
+
+
+def test_flake_with_a_mirror_is_checked(engine: nix.Nix, tmp_path: Path) -> None:
+    plan = make(lock.for_target(parse("2.6.5-cpu")), mirrors.parse("tsinghua"))
+    for file in render(plan, ("nix",), PURPOSES):
+        path = tmp_path / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text, encoding="utf-8")
+    (tmp_path / "nix" / "flake.lock").unlink()
+    shutil.move(tmp_path / "nix", tmp_path / "flake")
+    seeded(engine, tmp_path, tmp_path / "flake")
+    stub = nix.stub(tmp_path / "stub", release("2.6.5-cpu"))
+    engine.run(*on(stub, tmp_path / "flake", "flake", "check"))

@@ -122,6 +122,15 @@ def test_the_mirror_of_tsinghua_for_pip_apt_and_conda() -> None:
     assert "tsinghua" not in files["lock.toml"]
 
 
+def test_the_mirror_of_the_binary_cache_and_of_ubuntu_for_arm() -> None:
+    flake = made("2.6.5-cuda", "tsinghua")["nix/flake.nix"]
+    place = "https://mirrors.tuna.tsinghua.edu.cn/nix-channels/store"
+    assert f'nixConfig.extra-substituters = [ "{place}" ];' in flake
+    arm = made("2.15.1-cpu-arm64", "tsinghua")["docker/Dockerfile"]
+    assert "ARG APT_MIRROR=http://mirrors.tuna.tsinghua.edu.cn/ubuntu-ports\n" in arm
+    assert "[^ /]+/ubuntu-ports/?" in arm
+
+
 def test_a_mirror_per_kind_and_an_address() -> None:
     found = mirrors.parse("pip=ustc,bazel=https://mirror.example/bazel")
     assert found.get("pip") == "https://mirrors.ustc.edu.cn/pypi/simple"

@@ -99,7 +99,7 @@ def _context(plan: Plan) -> dict[str, Any]:
         "target": plan.target.name,
         "version": plan.target.version,
         "base": base,
-        "distribution": base.partition(":")[0],
+        "archive": _archive(plan),
         "system": system,
         "image": _image_reference(image),
         # Apptainer refuses a reference that has both a tag and a digest.
@@ -136,10 +136,18 @@ def _image_reference(image: Artifact) -> str:
     return f"{image.name}@{image.digest}" if image.digest else image.name
 
 
+def _archive(plan: Plan) -> str:
+    """The folder of the distribution's archive: Ubuntu keeps other machines than x86 apart."""
+    distribution = plan.value("base").partition(":")[0]
+    arm = plan.target.platform == "linux-aarch64"
+    return "ubuntu-ports" if distribution == "ubuntu" and arm else distribution
+
+
 def _apt_mirror(plan: Plan) -> str:
     """The mirror for apt, over http: the first `apt-get update` has no CA certificates yet, and
     apt checks the archive's signatures itself."""
-    kind = f"apt-{plan.value('base').partition(':')[0]}"
+    archive = _archive(plan)
+    kind = archive if archive == "ubuntu-ports" else f"apt-{archive}"
     return plan.mirrors.get(kind).replace("https://", "http://", 1)
 
 

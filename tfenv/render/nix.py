@@ -51,7 +51,11 @@ def _file(name: str, text: str, purpose: str = "", *, executable: bool = False) 
 
 
 def _flake(plan: Plan) -> str:
-    context = {"target": plan.target.name, "rev": plan.artifact("nixpkgs").rev}
+    context = {
+        "target": plan.target.name,
+        "rev": plan.artifact("nixpkgs").rev,
+        "substituter": plan.mirrors.get("nix"),
+    }
     return engine.render("nix/flake.nix.j2", context)
 
 
