@@ -49,7 +49,7 @@ def check_binary_types(name, dtype):
 
 @check(
     "kernels.broadcast",
-    proves="Arguments of different shapes are broadcast as numpy does, up to rank 6.",
+    proves="Arguments of different shapes are broadcast as numpy does, up to rank 4.",
     catches=["broadcast-shifted"],
 )
 @pytest.mark.parametrize("shapes", sorted(kernels_binary.BROADCASTS))

@@ -48,10 +48,9 @@ def case(key, call):
         first = first_release(".".join(key.split(".")[:3]))
         version = expected.load()["version"]
         if releases.holds(first, version):
-            raise Wrong(
-                "TensorFlow %s has this, the wheel does not: %s" % (version, error)
-            ) from error
-        pytest.skip("not in TensorFlow %s, seen in %s" % (version, first or "no release"))
+            text = "TensorFlow %s has %s, the wheel does not: %s" % (version, key, error)
+            raise Wrong(text) from error
+        pytest.skip("TensorFlow %s has no %s, seen in %s" % (version, key, first))
 
 
 def first_release(key):
