@@ -153,7 +153,10 @@ def target_session(command: str, target: str) -> None:
     """Add the session `<command>-<target>`; what tfenv says and returns is the result."""
 
     def run(session: nox.Session) -> None:
-        python = environment(session, "tfenv", "core.txt")
+        if command == "verify":
+            python = environment(session, "tfenv", "core.txt")
+        else:  # a build reads Bazel's externals with the optional Starlark interpreter
+            python = environment(session, "tfenv-build", "all-extras.txt")
         tfenv = str(Path(python).with_name(f"tfenv{EXE}"))
         session.run(tfenv, *operands(command, target), *session.posargs, external=True)
 
