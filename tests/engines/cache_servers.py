@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import getpass
+import os
 import shutil
 import socket
 import subprocess
@@ -26,6 +28,7 @@ instances:
     services: [!action-cache {{cache: *ac}}, !cas {{storage: *cas}}, !bytestream {{storage: *cas}}]
 """
 _NGINX = """
+{user}
 daemon off;
 pid {folder}/nginx.pid;
 error_log {folder}/error.log;
@@ -87,12 +90,10 @@ def nginx(folder: Path) -> Iterator[str]:
         pytest.skip("nginx is not installed")
     port = _free_port()
     (folder / "cache").mkdir()
-    # nginx started by root works as another user, who has to reach the folder.
-    for part in (folder, *folder.parents[:2]):
-        part.chmod(0o755)
-    (folder / "cache").chmod(0o777)
     config = folder / "nginx.conf"
-    config.write_text(_NGINX.format(port=port, folder=folder))
+    # Started by root, nginx would work as a user who cannot reach the test's folder.
+    user = f"user {getpass.getuser()};" if os.getuid() == 0 else ""
+    config.write_text(_NGINX.format(port=port, folder=folder, user=user))
     with _running([program, "-c", str(config), "-p", str(folder)], folder, port):
         yield f"http://127.0.0.1:{port}"
 
