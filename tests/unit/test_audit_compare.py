@@ -52,6 +52,14 @@ def test_lines_are_numbered_and_worded(tmp_path: Path) -> None:
     assert details == ["line 2: removed 'y = 2'", "line 4: added 'w = 4'"]
 
 
+def test_endless_equal_lines_do_not_stall(tmp_path: Path) -> None:
+    one = make_wheel(tmp_path / "a", {"a.py": b"x\n" * 3000})
+    two = make_wheel(tmp_path / "b", {"a.py": b"x\ny\n" * 1500})
+    details = [d.detail for d in audit(one, two).differences]
+    assert details[0] == "line 2: 'x' | 'y'"
+    assert details[-1] == "1470 more lines differ"
+
+
 def test_metadata_and_binary_members(tmp_path: Path) -> None:
     one = make_wheel(tmp_path / "a", {"m.pb": b"\0\1\2\3" * 9}, metadata="Requires-Dist: six\n")
     two = make_wheel(tmp_path / "b", {"m.pb": b"\0\1\2\4" + b"\0\1\2\3" * 8})

@@ -228,3 +228,23 @@ def test_the_real_tag(versions: list[str], machine: str, tag: str) -> None:
 )
 def test_a_tag_is_kept_when_it_promises_no_more(claimed: str, real: str, kept: bool) -> None:
     assert tags.honoured(claimed, real) is kept
+
+
+@pytest.mark.parametrize(
+    "part", [fat_section({}, {}), fat_section({70: b""}, {}), b"\x50\xed\x55\xba"]
+)
+def test_gpu_code_of_endless_parts_is_refused(monkeypatch: pytest.MonkeyPatch, part: bytes) -> None:
+    monkeypatch.setattr(fatbin, "_MAX_PARTS", 100)
+    data = part * 150
+    with blob.of_bytes(data) as stream, pytest.raises(ValueError, match="parts"):
+        fatbin.scan(stream, 0, len(data))
+
+
+def test_endless_names_are_refused(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with blob.of_bytes(built.read_bytes()) as stream:
+        monkeypatch.setattr(elf, "_MAX_SYMBOL_NAMES", 5)
+        with pytest.raises(ValueError, match="longer names"):
+            list(elf.symbols(stream, elf.parse(stream)))
+        monkeypatch.setattr(elf, "_MAX_STRINGS", 5)
+        with pytest.raises(ValueError, match="more than any real"):
+            elf.parse(stream)

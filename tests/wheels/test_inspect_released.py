@@ -139,3 +139,21 @@ def test_readelf_says_the_same(tmp_path: Path) -> None:
             assert item.needed == re.findall(r"NEEDED.*\[(.*)\]", said)
             versions = set(re.findall(r"Name: (\S+)  Flags", said))
             assert set(item.tag_versions) == versions
+
+
+@pytest.mark.optional
+def test_cuobjdump_says_the_same(tmp_path: Path) -> None:
+    """On a wheel without sm_35, which today's cuobjdump refuses to read."""
+    if shutil.which("cuobjdump") is None:
+        pytest.skip("needs cuobjdump on PATH: pip install nvidia-cuda-cuobjdump")
+    wheel = next(e.wheel for e in EXPECTED if "2.21.0" in e.wheel.file and "x86" in e.wheel.file)
+    path = fetch(wheel, tmp_path)
+    (found,) = [item for item in inspect(path).libraries if "libtensorflow_cc" in item.path]
+    with zipfile.ZipFile(path) as archive:
+        file = Path(archive.extract(found.path, tmp_path))
+    said = subprocess.run(
+        ["cuobjdump", "--list-elf", str(file)], capture_output=True, text=True, check=True
+    ).stdout
+    names = re.findall(r"\.(sm_\d+)\.cubin", said)
+    assert set(names) == set(found.sass)
+    assert len(names) == found.containers * len(found.sass)

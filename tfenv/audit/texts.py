@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tfenv.audit import causes, normalise, ranges, strings
@@ -12,6 +13,7 @@ from tfenv.wheel.blob import Blob
 
 MAX_CONTENT = 16 << 20  # bytes: larger members are compared as bytes only
 MAX_LINES = 4000  # beyond, lines are compared by number
+MAX_ALIKE = 1_000_000  # pairs of equal lines; beyond, too
 MAX_SHOWN = 30
 
 
@@ -86,7 +88,7 @@ def _cause(kind: str, one: str, two: str) -> str:
 
 def _pairs(left: list[str], right: list[str]) -> Iterator[tuple[int, str, str]]:
     """(line number in A, line of A, line of B) of each change."""
-    if max(len(left), len(right)) > MAX_LINES:
+    if max(len(left), len(right)) > MAX_LINES or _alike(left, right) > MAX_ALIKE:
         for index in range(max(len(left), len(right))):
             one = left[index] if index < len(left) else ""
             two = right[index] if index < len(right) else ""
@@ -101,6 +103,12 @@ def _pairs(left: list[str], right: list[str]) -> Iterator[tuple[int, str, str]]:
             one = left[a0 + step] if a0 + step < a1 else ""
             two = right[b0 + step] if b0 + step < b1 else ""
             yield min(a0 + step, a1) + 1, one, two
+
+
+def _alike(left: list[str], right: list[str]) -> int:
+    """How many pairs of equal lines there are, which is what difflib's time grows with."""
+    counts = Counter(right)
+    return sum(counts[line] for line in left)
 
 
 def _bytes(path: str, a: Blob, b: Blob) -> Iterator[Difference]:

@@ -18,9 +18,9 @@ from tfenv.wheel.entry import Entry, Wanted, refuse
 from tfenv.wheel.inflate import codec, deflated, stored
 
 MAX_DIRECTORY = 128 << 20  # bytes of central directory
-MAX_TOTAL = 32 << 30  # bytes after decompression: the largest TensorFlow wheel has under 3 GiB
+MAX_TOTAL = 8 << 30  # bytes after decompression: the largest TensorFlow wheel has under 3 GiB
 BOMB_TOTAL = 256 << 20
-BOMB_RATIO = 100  # real TensorFlow wheels are below 5
+BOMB_RATIO = 30  # real TensorFlow wheels are below 5
 
 END = struct.Struct("<4s4H2IH")
 _END64_LOCATOR = struct.Struct("<4sIQI")

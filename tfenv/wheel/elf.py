@@ -20,6 +20,9 @@ MACHINES = {3: "i686", 20: "ppc", 21: "ppc64", 22: "s390x", 40: "armv7l", 62: "x
 }
 _LIMIT = 1 << 20  # entries of any table that is read one by one
 _MAX_NAME = 65_536
+_USUAL_NAME = 256
+_MAX_STRINGS = 64 << 20  # bytes of names that are looked up one by one
+_MAX_SYMBOL_NAMES = 512 << 20  # bytes of names of one symbol table
 
 PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4
 PT_GNU_STACK, PT_GNU_PROPERTY = 0x6474E551, 0x6474E553
@@ -228,19 +231,25 @@ class _Strings:
     def __init__(self, blob: Blob, elf: Elf, dynamic: list[tuple[int, int]]) -> None:
         table = dict(dynamic)
         self._blob = blob
+        self._budget = _MAX_STRINGS
         self._size = table.get(_DT_STRSZ, 0)
         self._start = elf.offset_of(table[_DT_STRTAB]) if _DT_STRTAB in table else 0
 
     def at(self, index: int) -> str:
         if not 0 <= index < self._size:
             raise ValueError("a name lies outside its string table")
-        length = min(self._size - index, _MAX_NAME)
-        return _string(self._blob.near(self._start + index, length), 0)
+        data = self._blob.near(self._start + index, min(self._size - index, _USUAL_NAME))
+        if b"\0" not in data:
+            data = self._blob.near(self._start + index, min(self._size - index, _MAX_NAME))
+        self._budget -= len(data)
+        if self._budget < 0:
+            raise ValueError("its tables name more than any real file does")
+        return _string(data, 0)
 
 
 def _string(data: bytes, start: int) -> str:
-    end = data.find(b"\0", start)
-    return data[start : end if end >= 0 else len(data)].decode("utf-8", "replace")
+    end = data.find(b"\0", start, start + _MAX_NAME)
+    return data[start : end if end >= 0 else start + _MAX_NAME].decode("utf-8", "replace")
 
 
 def _versions(
@@ -360,8 +369,13 @@ def symbols(blob: Blob, elf: Elf, table: str = ".dynsym") -> Iterator[Symbol]:
     if strings is None:
         return
     data = blob.near(strings.offset, min(strings.size, 256 << 20))
+    budget = _MAX_SYMBOL_NAMES
     for item in raw_symbols(blob, elf, table):
-        yield Symbol(_string(data, item.name), item.address, item.size, item.defined)
+        name = _string(data, item.name)
+        budget -= len(name)
+        if budget < 0:
+            raise ValueError("its symbols have longer names than any real file")
+        yield Symbol(name, item.address, item.size, item.defined)
 
 
 def _strings_of(elf: Elf, table: str) -> Section | None:

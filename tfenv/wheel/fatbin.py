@@ -23,6 +23,7 @@ _CONTAINER = struct.Struct("<IHHQ")
 _ENTRY = struct.Struct("<HHIQ12xI")
 _PTX, _MACHINE_CODE = 1, 2
 _WINDOW = 1 << 20
+_MAX_PARTS = 1 << 20  # containers and entries; TensorFlow's largest wheel has under 10,000
 
 
 @dataclass(slots=True)
@@ -30,11 +31,13 @@ class GpuCode:
     """Bytes of GPU code by architecture number."""
 
     containers: int = 0
+    entries: int = 0
     sass: Counter[int] = field(default_factory=Counter)
     ptx: Counter[int] = field(default_factory=Counter)
 
     def add(self, other: GpuCode) -> None:
         self.containers += other.containers
+        self.entries += other.entries
         self.sass.update(other.sass)
         self.ptx.update(other.ptx)
 
@@ -43,16 +46,20 @@ def scan(blob: Blob, offset: int, size: int) -> GpuCode:
     """Walk the containers of one section.
 
     Raises:
-        ValueError: a container reaches outside the section.
+        ValueError: there are more parts than any real library has.
     """
     found = GpuCode()
     at, end = offset, min(offset + size, blob.size)
+    lookalikes = 0
     while (at := _next_container(blob, at, end)) >= 0:
         _, version, header, length = _CONTAINER.unpack(blob.read(at, _CONTAINER.size))
         if version != 1 or header < _CONTAINER.size or at + header + length > end:
             at += 4  # bytes that only look like a container
+            lookalikes += 1
+            _bound(lookalikes)
             continue
         found.containers += 1
+        _bound(found.containers)
         _entries(blob, at + header, at + header + length, found)
         at += header + length
     return found
@@ -68,6 +75,11 @@ def _next_container(blob: Blob, at: int, end: int) -> int:
     return -1
 
 
+def _bound(count: int) -> None:
+    if count > _MAX_PARTS:
+        raise ValueError(f"its GPU code claims over {_MAX_PARTS} parts")
+
+
 def _entries(blob: Blob, at: int, end: int, found: GpuCode) -> None:
     while at + _ENTRY.size <= end:
         kind, _, header, payload, arch = _ENTRY.unpack(blob.read(at, _ENTRY.size))
@@ -77,4 +89,6 @@ def _entries(blob: Blob, at: int, end: int, found: GpuCode) -> None:
             found.sass[arch] += payload
         elif kind == _PTX:
             found.ptx[arch] += payload
+        found.entries += 1
+        _bound(found.entries)
         at += header + payload
