@@ -72,7 +72,9 @@ def _simple(scan: Scan) -> dict[str, str]:
         return any(scan.clues.get(name) for name in names)
 
     platforms = [value for _, value in scan.clues.get("conda_platform", ())]
-    no_gpu = any(p.startswith(("osx", "win-arm", "linux-ppc", "linux-s390")) for p in platforms)
+    none = ("osx", "win-arm", "linux-aarch64", "linux-ppc", "linux-s390")
+    no_gpu = any(p.startswith(none) for p in platforms)
+    no_gpu = no_gpu or (has("conda_cuda_build") and "win-64" in platforms)
     return {
         "conda_no_gpu_platform": "yes" if no_gpu else "",
         "clang_cuda": "yes" if has("clang_cuda") else "",

@@ -90,6 +90,9 @@ def _verdict(
 ) -> str:
     pythons = _pythons(name, wanted)
     pip = context.value("pip_version", line)
+    blind = bool(pip) and versions.compare(pip, "<", "19.0")  # knows no manylinux2010
+    if blind and versions.compare(wanted, ">=", "1.15") and (not python or python in pythons):
+        return "pip"
     if python and pythons:
         if versions.key(python) > versions.key(pythons[-1]):
             return "too-new"
@@ -129,10 +132,11 @@ def wheel_file(captures: Captures, context: Context, line: int) -> dict[str, str
     wanted = versions.minor(match.group(1))
     added = {"wanted": wanted, "found": python, "wheel": name}
     known_from = {"manylinux2010": "19.0", "manylinux2014": "19.3", "manylinux_": "20.3"}
+    pip_decides = not python or wanted == python
     needs = max(
         (v for tag, v in known_from.items() if tag in match.group(3)), default="", key=versions.key
     )
-    if needs and wanted == python and pip and versions.compare(pip, "<", needs):
+    if needs and pip_decides and pip and versions.compare(pip, "<", needs):
         return {**added, "wheel_is": "pip"}
     return {**added, "wheel_is": "tag"}
 

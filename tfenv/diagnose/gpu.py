@@ -41,6 +41,8 @@ def state(scan: Scan) -> dict[str, str]:
     libcuda = bool(lacks & {"cuda", "nvcuda"}) or bool(values("no_kernel_driver"))
     quiet = bool(values("dlopen_failed")) and not lacks & (_TOOLKIT | {"cudnn"})
     flags = {
+        "cuda_mixed": len(_majors(missing | opened)) > 1
+        or bool(toolkit and values("pip_cu11") and values("pip_cu12")),
         "cuda_missing": toolkit,
         "cudnn_only": "cudnn" in lacks and not toolkit,
         "cuda_other": toolkit and _other_version(missing, seen),
@@ -63,6 +65,15 @@ def _other_version(missing: set[tuple[str, str]], seen: list[str]) -> bool:
     if not wanted or not seen:
         return False
     return not any(same_cuda(want, have) for want in wanted for have in seen)
+
+
+def _majors(libraries: set[tuple[str, str]]) -> set[str]:
+    """The CUDA majors of libraries whose soname names it; cuFFT, cuRAND and cuSOLVER do not."""
+    return {
+        version.split(".")[0]
+        for name, version in libraries
+        if name in {"cudart", "cublas", "cublasLt", "cusparse"} and version
+    }
 
 
 def same_cuda(wanted: str, have: str) -> bool:
