@@ -12,7 +12,7 @@ from tfenv.facts.pinned import parse
 from tfenv.fetch import stage, wheels
 from tfenv.fetch.cache import Cache
 from tfenv.fetch.item import Item
-from tfenv.fetch.mirrors import index_of, with_mirrors
+from tfenv.fetch.mirrors import place_of, with_mirrors
 from tfenv.lock.model import Lock, PythonLock
 
 SHA = "0" * 64
@@ -38,7 +38,7 @@ def test_a_named_mirror_is_asked_first() -> None:
 
 def test_a_mirror_of_ones_own_keeps_host_and_path() -> None:
     one = Item(name="eigen", kind="bazel-external", sha256=SHA, urls=[SOURCE])
-    (got,) = with_mirrors([one], "https://mirror.example/tf/")
+    (got,) = with_mirrors([one], "tensorflow-externals=https://mirror.example/tf")
     assert got.urls[0] == (
         "https://mirror.example/tf/github.com/tensorflow/tensorflow/archive/v2.6.5.tar.gz"
     )
@@ -58,8 +58,9 @@ def test_an_unknown_mirror_names_the_known_ones() -> None:
 
 
 def test_a_mirror_by_its_alias() -> None:
-    assert index_of("tuna") == index_of("tsinghua") != ""
-    assert index_of("") == index_of("https://mirror.example") == ""
+    assert place_of("pip", "tuna") == place_of("pip", "tsinghua") != ""
+    assert place_of("pip", "") == ""
+    assert place_of("pip", "pip=https://mirror.example/simple") == "https://mirror.example/simple"
 
 
 def test_offline_names_what_is_missing(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def _generate(engine: EngineName, plan: Plan, places: Places, options: Options) 
     words += ["--format", engine, "--purpose", "build", "-o", str(places.environment)]
     for key, value in _choices(plan).items():
         words += [f"--{key}", value]
-    if options.mirror and "://" not in options.mirror:
+    if options.mirror:
         words += ["--mirror", options.mirror]
     return Command(words=words, why="the environment: generated files, nothing is downloaded")
 

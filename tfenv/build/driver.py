@@ -23,7 +23,9 @@ from tfenv.build.run import Journal, Update, run, stop_leftover
 from tfenv.errors import BuildError, MissingExtraError
 from tfenv.fetch import stage
 from tfenv.fetch.cache import Cache
+from tfenv.fetch.externals import downloader
 from tfenv.fetch.item import from_artifacts
+from tfenv.fetch.mirrors import BY_PATH, place_of
 from tfenv.lock.model import Lock
 from tfenv.render import plan as plans
 from tfenv.render import recipe
@@ -190,7 +192,7 @@ class _Build:
         self.folders.run.mkdir(parents=True)
         journal = Journal(self.folders.run / "events.jsonl")
         journal.add("start", target=self.request.target.name, engine=self.request.engine)
-        places = self.folders.places(self.source.path, self.cache)
+        places = self._places()
         files.write_text(places.script, self.script, executable=True)
         shutil.copyfile(places.script, self.folders.run / "build.sh")
         tools = self._tools()
@@ -201,6 +203,15 @@ class _Build:
             self._call(call, variables, places, journal)
         journal.add("end", state="built")
         return self._finish(time.monotonic() - started, findings)
+
+    def _places(self) -> Places:
+        places = self.folders.places(self.source.path, self.cache)
+        mirror = place_of(BY_PATH, self.request.options.mirror)
+        if not mirror:
+            return places
+        path = self.folders.work / "downloader.cfg"
+        files.write_text(path, downloader.config(mirror))
+        return msgspec.structs.replace(places, downloader=path)
 
     def _tools(self) -> Path:
         folder = self.folders.work / "tools"

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     help="Take downloads from this folder first (see tfenv fetch -o).",
 )
 @click.option("--offline", is_flag=True, help="Do not use the network.")
-@click.option("--mirror", default="", help="A mirror's name (tsinghua, ustc, ...) or address.")
+@click.option("--mirror", default="", help="A mirror's name, or kind=name,kind=ADDRESS,...")
 @click.option("--index", default="", help="The Python package index.")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Most compilers at a time.")
 @click.option("--disk-cache", default="", help="A folder that Bazel keeps results in.")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command("fetch")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@click.option("--mirror", default="", help="A mirror's name (tsinghua, ustc, ...) or address.")
+@click.option("--mirror", default="", help="A mirror's name, or kind=name,kind=ADDRESS,...")
 @click.option("--index", default="", help="The Python package index to download from.")
 @click.option(
     "-o",

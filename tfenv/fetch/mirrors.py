@@ -2,25 +2,25 @@
 
 Every download is verified by its hash, so a mirror can cost time but never correctness: the
 public copies that facts know are tried after the places of the lock, and before them when the
-user asks for one by name.
+user asks for one with `--mirror`.
 """
 
 from __future__ import annotations
 
 import urllib.parse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from tfenv import facts
-from tfenv.errors import UsageError
 from tfenv.facts import schema
 from tfenv.fetch.item import Item
+from tfenv.render.mirrors import parse
 
-# What the kinds of mirrors.toml serve, of the kinds of a lock.
-_BY_PATH = "tensorflow-externals"  # <mirror>/<host>/<path> of the original address
+# What the kinds of mirrors serve, of the kinds of a lock.
+BY_PATH = "tensorflow-externals"  # <mirror>/<host>/<path> of the original address
 _BAZEL = "bazel"  # <mirror>/<version>/<file>
-_SERVED = {"bazel": _BAZEL, "source": _BY_PATH, "bazel-external": _BY_PATH}
+_SERVED = {"bazel": _BAZEL, "source": BY_PATH, "bazel-external": BY_PATH}
 
 
 def with_mirrors(items: Iterable[Item], mirror: str = "") -> list[Item]:
@@ -28,14 +28,14 @@ def with_mirrors(items: Iterable[Item], mirror: str = "") -> list[Item]:
 
     Args:
         items: what is to be downloaded.
-        mirror: a name of `mirrors.toml`, or the https address of a mirror that keeps
-            `<host>/<path>` of the originals; its copies are asked first.
+        mirror: `--mirror`: a name, or kind=name,kind=ADDRESS; its copies are asked first.
 
     Raises:
-        UsageError: no such mirror.
+        UsageError: no such mirror, or it does not serve what is asked of it.
     """
-    first = _own(mirror) if mirror.startswith(("https://", "http://")) else _named(mirror)
-    others = [row for row in _serving() if row not in first]
+    chosen = parse(mirror).places
+    others = {row.url: row.kind for row in facts.rows(schema.Mirror) if row.status == "serving"}
+    first = {url: kind for kind, url in chosen.items()}
     return [
         msgspec.structs.replace(
             item, urls=_distinct([*_copies(item, first), *item.urls, *_copies(item, others)])
@@ -44,45 +44,21 @@ def with_mirrors(items: Iterable[Item], mirror: str = "") -> list[Item]:
     ]
 
 
-def index_of(mirror: str) -> str:
-    """The Python package index of a named mirror, or an empty string."""
-    if not mirror or "://" in mirror:
-        return ""
-    return next((row.url for row in _named(mirror) if row.kind == "pip"), "")
+def place_of(kind: str, mirror: str) -> str:
+    """The address that `--mirror` gives for a kind, or an empty string."""
+    return parse(mirror).get(kind)
 
 
-def _serving() -> list[schema.Mirror]:
-    return [row for row in facts.rows(schema.Mirror) if row.status == "serving"]
-
-
-def _named(mirror: str) -> list[schema.Mirror]:
-    if not mirror:
-        return []
-    found = [row for row in _serving() if mirror in {row.name, *row.aliases}]
-    if not found:
-        names = ", ".join(sorted({row.name for row in _serving()}))
-        raise UsageError(
-            f"no mirror '{mirror[:40]}' is known",
-            f"known are {names}",
-            "name one of these, or give the address of a mirror that keeps <host>/<path>",
-        )
-    return found
-
-
-def _own(address: str) -> list[schema.Mirror]:
-    url = address.rstrip("/")
-    return [schema.Mirror(name="user", kind=_BY_PATH, url=url, source="--mirror")]
-
-
-def _copies(item: Item, mirrors: Iterable[schema.Mirror]) -> list[str]:
-    served = _SERVED.get(item.kind, "")
+def _copies(item: Item, places: Mapping[str, str]) -> list[str]:
+    served = _SERVED.get(item.kind)
     found: list[str] = []
-    for row in mirrors:
-        if row.name == "user" or row.kind == served == _BY_PATH:
-            found += [_by_path(row.url, url) for url in item.urls if url.startswith("https://")]
-        elif row.kind == served == _BAZEL and item.urls:
+    for place, kind in places.items():
+        base = place.rstrip("/")
+        if kind == served == BY_PATH:
+            found += [_by_path(base, url) for url in item.urls if url.startswith("https://")]
+        elif kind == served == _BAZEL and item.urls:
             name = item.urls[0].rsplit("/", 1)[-1]
-            found.append(f"{row.url}/{urllib.parse.quote(item.version)}/{name}")
+            found.append(f"{base}/{urllib.parse.quote(item.version)}/{name}")
     return found
 
 

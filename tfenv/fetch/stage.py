@@ -16,7 +16,7 @@ from tfenv.fetch.externals.follow import read
 from tfenv.fetch.externals.record import External, Externals
 from tfenv.fetch.externals.tree import Tree, of_archive, of_folder
 from tfenv.fetch.item import Item, Outcome, distinct, from_artifacts
-from tfenv.fetch.mirrors import index_of, with_mirrors
+from tfenv.fetch.mirrors import place_of, with_mirrors
 from tfenv.fetch.progress import shown
 from tfenv.files import sha256_bytes
 from tfenv.lock.model import Artifact, Lock
@@ -213,7 +213,7 @@ def _with_index(items: Sequence[Item], source: Source, cache: Cache) -> list[Ite
     unplaced = [i for i in items if i.kind == "python" and not cache.path(i.sha256).exists()]
     if not unplaced:
         return list(items)
-    places = wheels.places(unplaced, source.index or index_of(source.mirror))
+    places = wheels.places(unplaced, source.index or place_of("pip", source.mirror))
     return [
         msgspec.structs.replace(item, urls=[*places.get(item.sha256, []), *item.urls])
         for item in items

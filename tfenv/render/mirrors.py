@@ -16,7 +16,7 @@ from tfenv.errors import UsageError
 from tfenv.facts import schema
 from tfenv.render import safety
 
-# The kinds that generated files can use, and what they are for.
+# The kinds that generated files and downloads can use.
 KINDS = (
     "pip",
     "apt-ubuntu",
@@ -29,6 +29,7 @@ KINDS = (
     "ubuntu-old-releases",
     "homebrew",
     "miniconda",
+    "tensorflow-externals",  # archives of WORKSPACE and sources, as <host>/<path> of the original
 )
 
 
