@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
 import msgspec
 
-from tfenv.build.engines import EngineName
+from tfenv.build.engines import CONDAS, EngineName
 from tfenv.render.plan import Plan
 
 # Where a container sees the build's folders.
@@ -158,15 +159,14 @@ def _conda(
     places: Places, variables: dict[str, str], folder: Path, run: list[str]
 ) -> list[Command]:
     prefix = places.work / "conda"
-    create = ["conda", "env", "create", "--yes", "--prefix", str(prefix)]
+    conda = next((name for name in CONDAS if shutil.which(name)), CONDAS[0])
+    create = [conda, "env", "create", "--prefix", str(prefix)]
     create += ["--file", str(folder / "environment.build.yml")]
-    return [
-        Command(words=create, why="the environment"),
-        Command(
-            words=["conda", "run", "--no-capture-output", "--prefix", str(prefix), *run],
-            variables=variables,
-        ),
-    ]
+    words = [conda, "run", "--no-capture-output", "--prefix", str(prefix), *run]
+    build = Command(words=words, variables=variables)
+    if (prefix / "conda-meta").is_dir():  # `env create` refuses a prefix that is there
+        return [build]
+    return [Command(words=create, why="the environment"), build]
 
 
 def dry_run(script: str, places: Places, calls: list[Command], fetch: list[str], title: str) -> str:

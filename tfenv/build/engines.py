@@ -13,6 +13,9 @@ from tfenv.target import Target
 EngineName = Literal["docker", "nix", "conda", "host"]
 ENGINES: tuple[EngineName, ...] = ("docker", "nix", "conda", "host")
 
+# Programs that take conda's command line.
+CONDAS = ("conda", "mamba")
+
 _ASK_SECONDS = 20.0
 
 _HOW_TO_GET: dict[EngineName, str] = {
@@ -38,7 +41,7 @@ def require(engine: EngineName, target: Target) -> None:
     elif engine == "nix":
         _require_program(engine, ("nix",))
     elif engine == "conda":
-        _require_program(engine, ("conda", "mamba", "micromamba"))
+        _require_program(engine, CONDAS)
     else:
         _require_program(engine, ("bash",))
 
