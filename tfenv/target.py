@@ -199,6 +199,8 @@ def _why_unknown(target: Target) -> str:
         return f"no final release {target.version} of TensorFlow is known"
     if target.variant == "cuda" and target.platform.startswith("macos"):
         return "no covered release of TensorFlow supports CUDA on macOS"
+    if target.variant == "cuda" and target.platform == "windows-x86_64":
+        return "2.10 is the last release with CUDA on Windows itself; newer ones need WSL2"
     return (
         f"TensorFlow {target.version} has no wheel and no documented build for that "
         f"variant, platform or product"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tfenv import facts, toolchain
-from tfenv.errors import ConflictError, UnsafeValueError
+from tfenv import facts, lock, toolchain
+from tfenv.errors import ConflictError, UnknownTargetError, UnsafeValueError
 from tfenv.facts import schema
-from tfenv.target import parse
+from tfenv.target import Target, parse
 from tfenv.toolchain import Choices, Toolchain, gpu, lookup
 from tfenv.toolchain.base import certainly_within, compiler_major
 
@@ -195,3 +195,119 @@ def test_no_row_of_the_facts_makes_a_default_toolchain_conflict() -> None:
 
 def test_a_preference_needs_a_reason() -> None:
     assert all(row.reason and row.source for row in facts.rows(schema.Preference))
+
+
+@pytest.mark.parametrize(
+    ("card", "capability"),
+    [
+        ("RTX 3090", "8.6"),
+        ("A100", "8.0"),
+        ("H100", "9.0"),
+        ("RTX 5090", "12.0"),
+        ("GTX 1080 Ti", "6.1"),
+        ("geforce rtx 2080 ti", "7.5"),
+        ("tesla v100", "7.0"),
+    ],
+)
+def test_cards_by_name(card: str, capability: str) -> None:
+    found, source = gpu.capability(card)
+    assert found == capability
+    assert len(source) > len(card)
+
+
+def test_the_abi_is_the_releases_and_the_tag_is_the_base_systems() -> None:
+    old, new = choose("2.6.5-cpu"), choose("2.12.1-cpu")
+    assert (old.get("cxx11-abi"), new.get("cxx11-abi")) == ("0", "1")
+    assert old.get("wheel-tag") == "manylinux_2_27_x86_64"
+    assert "manylinux2010" in old.values["wheel-tag"].reason
+    newer = choose("2.6.5-cpu", base="debian:12", compiler="gcc-12").values["wheel-tag"]
+    assert newer.value == "manylinux_2_36_x86_64"
+    assert "manylinux_2_27" in {refused.value for refused in newer.rejected}
+    assert choose("2.15.1-cpu-arm64").get("wheel-tag").endswith("_aarch64")
+    assert "wheel-tag" not in choose("2.6.0-cpu-macos").values
+
+
+def test_cuda_is_hermetic_from_2_18_on() -> None:
+    before, since = choose("2.17.1-cuda"), choose("2.18.0-cuda")
+    assert (before.get("cuda-via"), since.get("cuda-via")) == ("toolkit", "hermetic")
+    urls = {a.name: a.urls[0] for a in lock.make(since).artifact if a.kind in ("cuda", "cudnn")}
+    assert urls["cuda"].endswith("redistrib_12.5.1.json")
+    assert urls["cudnn"].endswith("redistrib_9.3.0.json")
+    urls = {a.name: a.urls[0] for a in lock.make(before).artifact if a.kind == "cuda"}
+    assert urls["cuda"].endswith(".run")
+
+
+def test_windows_is_built_by_cmake_through_1_10() -> None:
+    assert choose("1.10.0-cpu-windows").get("cmake")
+    assert "bazel" not in choose("1.10.0-cpu-windows").values
+    assert choose("1.11.0-cpu-windows").get("bazel") == "0.15.0"
+    assert "CMake" in refused("1.4.0-cuda-windows", bazel="0.15.0").why
+
+
+def test_windows_had_cuda_through_2_10() -> None:
+    with pytest.raises(UnknownTargetError) as caught:
+        parse("2.11.0-cuda-windows")
+    assert "2.10" in caught.value.why
+    assert choose("2.10.1-cuda-windows").get("cuda").startswith("11.2")
+
+
+def test_the_first_windows_target() -> None:
+    chain = choose("1.4.0-cuda-windows")
+    values = {key: chain.get(key) for key in ("python", "cmake", "compiler", "cudnn")}
+    assert values == {
+        "python": "3.6",
+        "cmake": "3.6.3",
+        "compiler": "MSVC 2015 update 3",
+        "cudnn": "7",
+    }
+    assert chain.get("cuda").startswith("9.0")
+    assert choose("1.4.0-cuda-windows", cuda="8.0").get("cuda").startswith("8.0")
+    assert choose("1.4.0-cuda-windows", python="3.5").get("python") == "3.5"
+    assert choose("1.4.0-cuda").get("cuda").startswith("8.0")
+
+
+def test_old_bazels_on_macos_need_a_jdk() -> None:
+    chain = choose("1.15.5-cpu-macos-cc")
+    assert (chain.get("jdk"), chain.get("bazel")) == ("8", "0.26.1")
+    assert "jdk" not in choose("2.6.0-cpu-macos").values
+    assert choose("2.6.0-cpu-macos", march="native").get("march") == "native"
+
+
+def test_the_driver_is_the_least_that_the_cuda_runs_under() -> None:
+    assert choose("2.6.5-cuda").get("driver") == ">=450.80.02"
+    assert choose("1.15.5-cuda").get("driver") == ">=410.48"
+
+
+def test_python_3_5_is_for_one_target_only() -> None:
+    assert "3.6" in refused("1.15.5-cpu", python="3.5").fix
+
+
+def test_without_a_tested_build_the_nearest_is_taken_and_said() -> None:
+    windows = choose("2.13.1-cpu-windows").values["compiler"]
+    assert "documents no tested build of 2.13.1 on windows-x86_64" in windows.reason
+    arm = choose("2.15.1-cpu-arm64").values["compiler"]
+    assert "on linux-x86_64" in arm.reason
+    assert "documents no tested" not in choose("2.6.5-cpu").values["compiler"].reason
+
+
+def test_cuda_is_never_carried_from_one_minor_to_another() -> None:
+    later = Target("2.99.0", "cuda")
+    assert lookup.tested(later) is None
+    assert lookup.tested(Target("2.99.0", "cpu")) is not None
+
+
+def test_a_cudnn_without_an_archive_is_refused() -> None:
+    error = refused("2.6.5-cuda", cudnn="7.6")
+    assert "8.2.1" in error.why
+    assert "--cudnn 8.2.1" in error.fix
+
+
+def test_nvidia_deletes_images() -> None:
+    error = refused_lock("1.15.5-cuda", base="nvidia")
+    assert "NVIDIA deletes old tags" in error.why
+
+
+def refused_lock(name: str, **choices: str) -> ConflictError:
+    with pytest.raises(ConflictError) as caught:
+        lock.make(choose(name, **choices))
+    return caught.value

@@ -10,6 +10,7 @@ from tfenv.cli import _choices, _output
 
 if TYPE_CHECKING:
     from tfenv.lock.model import Lock
+    from tfenv.target import Target
     from tfenv.toolchain.model import Toolchain
 
 
@@ -53,7 +54,6 @@ def document(chain: Toolchain, locked: Lock) -> dict[str, object]:
 
 def _show(chain: Toolchain, locked: Lock) -> None:
     from tfenv.lock import sizes
-    from tfenv.toolchain import catalogue
 
     click.echo(f"{chain.target.name}: TensorFlow {chain.target.version}, {chain.target.platform}")
     click.echo("\nToolchain")
@@ -73,14 +73,23 @@ def _show(chain: Toolchain, locked: Lock) -> None:
     rest = sizes.unknown(locked)
     click.echo(f"at least {known}" + (f"; size not known: {', '.join(rest)}" if rest else ""))
     _show_pins(locked)
+    _show_state(chain.target)
+
+
+def _show_state(target: Target) -> None:
+    from tfenv.toolchain import catalogue
+
     click.echo("\nProven")
-    proofs = catalogue.proofs(chain.target.name)
+    proofs = catalogue.proofs(target.name)
     for proof in proofs:
         click.echo(f"  {proof.level} on {proof.date}, Python {proof.python}: {proof.evidence}")
     if not proofs:
         click.echo("  nothing of this target has been proven yet")
-    for defect in catalogue.defects(chain.target):
-        click.echo(f"  known defect {defect.id}: {defect.title} ({defect.reference})")
+    defects = catalogue.defects(target)
+    if defects:
+        click.echo("\nKnown defects of the release")
+    for defect in defects:
+        click.echo(f"  {defect.id}: {defect.title} ({defect.reference})")
 
 
 def _show_pins(locked: Lock) -> None:

@@ -338,6 +338,7 @@ class CudaPair(Row, frozen=True):
     cudnn: str  # 8.2.1 (a prefix of the archive's version)
     reason: str
     default: bool = False  # taken instead of the pair that TensorFlow tested
+    platforms: list[Platform] = []  # empty: all
 
 
 class Preference(Row, frozen=True):

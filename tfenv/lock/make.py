@@ -14,7 +14,7 @@ from tfenv.target import Target, version_key
 from tfenv.toolchain import cuda as cuda_rules
 from tfenv.toolchain import lookup
 from tfenv.toolchain.buildtool import BAZELISK_PLATFORM, bazel_files
-from tfenv.toolchain.model import Chosen, Toolchain
+from tfenv.toolchain.model import Chosen, Toolchain, matches
 
 UNPINNED = "no source that the facts were read from states its hash"
 
@@ -128,6 +128,8 @@ def _cuda(toolchain: Toolchain) -> list[Artifact]:
     version, target = toolchain.get("cuda"), toolchain.target
     if not version:
         return []
+    if manifests := _manifests(toolchain):
+        return manifests
     rows = facts.grouped(schema.CudaToolkit, "version", "platform")[version, target.platform]
     row = max(rows, key=lambda r: bool(r.sha256))
     cudnn = toolchain.get("cudnn")
@@ -145,6 +147,22 @@ def _cuda(toolchain: Toolchain) -> list[Artifact]:
         found.append(
             _artifact("cudnn", "cudnn", cudnn, [archive.url], archive.source, archive.sha256)
         )
+    return found
+
+
+def _manifests(toolchain: Toolchain) -> list[Artifact]:
+    """NVIDIA's manifests by hash, which hold the hashes of all that a hermetic build downloads."""
+    if not cuda_rules.hermetic(toolchain.target):
+        return []
+    found: list[Artifact] = []
+    for product in ("cuda", "cudnn"):
+        version = toolchain.get(product)
+        rows = facts.grouped(schema.Redist, "product", "host").get((product, "NVIDIA"), ())
+        row = next((r for r in rows if matches(version, r.version)), None)
+        if row is None:
+            return []
+        kind: ArtifactKind = "cuda" if product == "cuda" else "cudnn"
+        found.append(_artifact(product, kind, version, [row.url], row.source, row.sha256))
     return found
 
 

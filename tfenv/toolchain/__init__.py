@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tfenv.errors import ConflictError
 from tfenv.target import Target
-from tfenv.toolchain import base, buildtool, cuda, lookup, python
+from tfenv.toolchain import abi, base, buildtool, cuda, lookup, python
 from tfenv.toolchain.model import Choices, Chosen, Rejected, Toolchain
 
 __all__ = ["Choices", "Chosen", "Rejected", "Toolchain", "choose"]
@@ -32,6 +32,7 @@ def choose(
     values |= python.packages(target, choices, values["python"].value, resolved)
     values |= buildtool.build_tool(target, choices)
     values |= base.base_and_compiler(target, choices)
+    values |= abi.abi(target, values["base"].value)
     if target.cuda:
         values |= cuda.cuda(target, choices, values["compiler"].value)
     elif choices.cuda or choices.cudnn or choices.gpu:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfenv import facts
 from tfenv.errors import ConflictError
 from tfenv.facts import schema
-from tfenv.target import Target, version_key
+from tfenv.target import Target, version_key, within
 from tfenv.toolchain import lookup
 from tfenv.toolchain.model import Choices, Chosen, Rejected
 
@@ -42,7 +42,13 @@ def build_tool(target: Target, choices: Choices) -> dict[str, Chosen]:
         reason += lookup.tested_words(target, known, what)
         return {"cmake": Chosen(known.build_tool_version, "tested", reason, known.source)}
     bazel = _bazel(target, choices)
-    return {"bazel": bazel, "bazel-via": _via(target, choices, bazel.value)}
+    values = {"bazel": bazel, "bazel-via": _via(target, choices, bazel.value)}
+    if target.platform == "macos-x86_64" and within(target.version, "<2"):
+        reason = (
+            f"Bazel {bazel.value} compiles its Java tools with a local JDK, of which it supports 8"
+        )
+        values["jdk"] = Chosen("8", "bazel-java", reason, "bazelbuild/bazel issues 5744, 7943")
+    return values
 
 
 def bound(target: Target) -> schema.BazelBound | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import msgspec
 
 from tfenv import facts
@@ -37,12 +39,14 @@ def cuda(target: Target, choices: Choices, compiler: str) -> dict[str, Chosen]:
     return {
         "cuda": Chosen(toolkit.version, rule, reason, pair.source, refused),
         "cudnn": _cudnn(target, choices, pair, toolkit.version),
+        "cuda-via": _via(target),
         "capabilities": _capabilities(target, toolkit.version, wanted),
         "driver": _driver(target, toolkit.version),
     }
 
 
-def pairs(target: Target) -> list[Pair]:
+@functools.cache
+def pairs(target: Target) -> tuple[Pair, ...]:
     """Known pairs: the default first, then the tested one, then others'."""
     found: list[tuple[int, Pair]] = []
     known = lookup.tested(target)
@@ -50,10 +54,11 @@ def pairs(target: Target) -> list[Pair]:
         text = f"TensorFlow tested CUDA {known.cuda} with cuDNN {known.cudnn} for {known.version}"
         found.append((1, Pair(known.cuda, known.cudnn, text, known.source)))
     for row in facts.rows(schema.CudaPair):
-        if within(target.version, row.versions):
+        here = not row.platforms or target.platform in row.platforms
+        if here and within(target.version, row.versions):
             rank = 0 if row.default else 2
             found.append((rank, Pair(row.cuda, row.cudnn, row.reason, row.source)))
-    return [pair for _, pair in sorted(found, key=lambda item: item[0])]
+    return tuple(pair for _, pair in sorted(found, key=lambda item: item[0]))
 
 
 def _pair(target: Target, choices: Choices) -> tuple[Pair, str]:
@@ -73,7 +78,7 @@ def _pair(target: Target, choices: Choices) -> tuple[Pair, str]:
     return _same_major(target, choices.cuda, known), "user"
 
 
-def _same_major(target: Target, wanted: str, known: list[Pair]) -> Pair:
+def _same_major(target: Target, wanted: str, known: tuple[Pair, ...]) -> Pair:
     major = wanted.split(".", 1)[0]
     near = [p for p in known if p.cuda.split(".", 1)[0] == major]
     arch = gpu.arch(wanted)
@@ -242,6 +247,22 @@ def _capabilities(target: Target, cuda_version: str, wanted: tuple[str, str] | N
     sm = [c for c in (row.sm if row else []) if version_key(c) >= version_key("3.5")]
     reason = f"the wheel does not say what it was built for: all that CUDA {cuda_version} knows"
     return Chosen(",".join(gpu.sm_name(c) for c in sm), "all-of-cuda", reason, source)
+
+
+def hermetic(target: Target) -> bool:
+    """Whether Bazel itself downloads CUDA and cuDNN for a release."""
+    return within(target.version, ">=2.18") and target.linux
+
+
+def _via(target: Target) -> Chosen:
+    source = "RELEASE.md of 2.18.0; bazel-bounds.toml"
+    if hermetic(target):
+        reason = "from 2.18 on Bazel downloads CUDA and cuDNN, by the hashes of NVIDIA's manifests"
+        refused = Rejected("toolkit", "the build takes no installed CUDA", source)
+        return Chosen("hermetic", "hermetic-cuda", reason, source, (refused,))
+    reason = "before 2.18 the build takes an installed CUDA toolkit"
+    refused = Rejected("hermetic", "Bazel downloads CUDA itself only from 2.18 on", source)
+    return Chosen("toolkit", "hermetic-cuda", reason, source, (refused,))
 
 
 def _driver(target: Target, cuda_version: str) -> Chosen:

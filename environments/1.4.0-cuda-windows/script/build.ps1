@@ -7,7 +7,7 @@ param(
     [string] $Proxy = $env:HTTPS_PROXY,
     [string] $GitMirror = '',
     [string] $Swig = 'swig.exe',
-    [string] $Cuda = 'C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v8.0',
+    [string] $Cuda = 'C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v9.0',
     [string] $Cudnn = '',
     [switch] $DryRun
 )
@@ -65,12 +65,12 @@ if (-not (Test-Path -LiteralPath $vcvars)) {
     Stop-Build 'Visual C++ is missing' "there is no $vcvars" 'add Visual C++ and a Windows SDK to Visual Studio' 6
 }
 if (-not (Test-Path -LiteralPath (Join-Path $Cuda 'bin\nvcc.exe'))) {
-    Stop-Build 'CUDA 8.0 is missing' "there is no nvcc.exe below $Cuda" 'install CUDA 8.0.44, or name its folder with -Cuda' 6
+    Stop-Build 'CUDA 9.0 is missing' "there is no nvcc.exe below $Cuda" 'install CUDA 9.0.176, or name its folder with -Cuda' 6
 }
 if (-not $Cudnn) { $Cudnn = $Cuda }
 $header = @('include\cudnn_version.h', 'include\cudnn.h') | ForEach-Object { Join-Path $Cudnn $_ } | Where-Object { Test-Path -LiteralPath $_ } | Select-Object -First 1
-if (-not $header -or -not (Select-String -LiteralPath $header -Pattern '#define CUDNN_MAJOR 6' -Quiet)) {
-    Stop-Build 'cuDNN 6 is missing' "no header below $Cudnn names it" 'unpack NVIDIA''s archive for CUDA 8.0 and name its folder with -Cudnn' 6
+if (-not $header -or -not (Select-String -LiteralPath $header -Pattern '#define CUDNN_MAJOR 7' -Quiet)) {
+    Stop-Build 'cuDNN 7 is missing' "no header below $Cudnn names it" 'unpack NVIDIA''s archive for CUDA 9.0 and name its folder with -Cudnn' 6
 }
 Assert-Program 'cmake' 'install CMake 3.6.3 or newer'
 Assert-Program $Swig 'unpack swigwin and name swig.exe with -Swig'
