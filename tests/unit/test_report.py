@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from rich.console import Console
 
 from tests.unit.test_verify_result import check, report
-from tfenv.report import html, junit, table
+from tfenv.report import drawing, html, junit, table
 
 HOSTILE = "<script>alert(1)</script> [red]&\x1b[2J\x00 ü"
 
@@ -59,6 +59,41 @@ def test_the_table_names_the_failed_check() -> None:
     assert "2.6.5-cpu: NOT right" in text
     assert text.splitlines()[0].startswith("2.6.5-cpu: 1 passed, 1 failed")
     assert "not exercised" in text.splitlines()[0]
+
+
+def test_progress_shows_a_check_with_many_cases_once() -> None:
+    stream = io.StringIO()
+    progress = table.Progress(Console(file=stream, width=100, color_system=None))
+    for name in ("a", "b", "c"):
+        progress(check(f"kernels.unary[{name}]", "passed"))
+    progress(check("kernels.unary[d]", "failed", "wrong"))
+    progress(check("device.import", "passed"))
+    lines = [text.split()[:2] for text in stream.getvalue().splitlines()]
+    assert lines == [
+        ["passed", "kernels.unary[…]"],
+        ["failed", "kernels.unary[d]"],
+        ["passed", "device.import"],
+    ]
+
+
+def test_a_graph_with_a_loop_is_drawn() -> None:
+    loop = [
+        {"name": "enter", "op": "Enter", "inputs": ["elsewhere"]},
+        {"name": "merge", "op": "Merge", "inputs": ["enter", "next:1"]},
+        {"name": "next", "op": "<NextIteration>", "inputs": ["^merge"]},
+    ]
+    root = ET.fromstring(drawing.graph(loop, "a & b"))
+    assert len(root.findall("rect")) == 3
+    assert len(root.findall("path")) == 3
+    assert root.findtext("title") == "a & b"
+
+
+def test_bars_over_their_bound_are_marked() -> None:
+    root = ET.fromstring(drawing.error_bars([("a", 0.0, 4), ("b", 4, 4), ("<c>", 400, 4)]))
+    bars = root.findall("rect")
+    assert [bar.attrib["class"] for bar in bars] == ["bar", "bar", "over"]
+    assert float(bars[0].attrib["width"]) == 0
+    assert float(bars[1].attrib["width"]) < float(bars[2].attrib["width"])
 
 
 def test_hostile_text_cannot_repaint_the_terminal() -> None:

@@ -70,6 +70,7 @@ def check_i(case):
 def check_j():
     require("TF_XLA_FLAGS" not in os.environ, "a setting of the caller came through")
     require(os.environ["MINE"].endswith("/x"), "the group's setting is missing")
+    require("NOT_FOR_THIS" not in os.environ, "a setting that the release lacks came through")
 """
 
 
@@ -90,7 +91,12 @@ def write(home: Path, first: str = GOOD, rest: str = MIXED) -> None:
         (home / name).write_text(text, encoding="utf-8")
     groups = [
         {"name": "import", "files": ["device/check_import.py"]},
-        {"name": "mixed", "files": ["session/check_mixed.py"], "env": {"MINE": "{scratch}/x"}},
+        {
+            "name": "mixed",
+            "files": ["session/check_mixed.py"],
+            "env": {"MINE": "{scratch}/x", "NOT_FOR_THIS": "1"},
+            "env_needs": {"NOT_FOR_THIS": "xla", "MINE": "unheard-of"},
+        },
     ]
     (home / "groups.json").write_text(json.dumps({"groups": groups}), encoding="utf-8")
 

@@ -96,7 +96,7 @@ def _run(request: Request, *, as_json: bool) -> Report:
     result = stage.verify(
         request,
         lambda text: console.print(text, highlight=False, markup=False, soft_wrap=True),
-        lambda check: table.progress(console, check),
+        table.Progress(console),
     )
     files = write.all_formats(result, request.folder)
     if as_json:

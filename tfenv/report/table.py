@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -13,8 +14,27 @@ from tfenv.verify.result import Check, Report
 _STYLE = {"passed": "green", "failed": "bold red", "skipped": "yellow", "known": "magenta"}
 
 
-def progress(console: Console, check: Check) -> None:
-    """One line per result."""
+class Progress:
+    """Results as they come: one line each, but of a check with many cases only the first and what
+    is not right."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.seen: set[str] = set()
+
+    def __call__(self, check: Check) -> None:
+        """Show one result."""
+        name, bracket, _ = check.id.partition("[")
+        if bracket and check.status in ("passed", "skipped"):
+            if name in self.seen:
+                return
+            self.seen.add(name)
+            check = msgspec.structs.replace(check, id=f"{name}[…]")
+        line(self.console, check)
+
+
+def line(console: Console, check: Check) -> None:
+    """One result."""
     state = f"[{_STYLE[check.status]}]{check.status:7}[/]"
     text = f"{state} {escape(check.id)} [dim]{escape(one_line(check.detail)[:160])}[/]"
     console.print(text, highlight=False, soft_wrap=not console.is_terminal)
@@ -26,7 +46,7 @@ def show(console: Console, report: Report) -> None:
     console.print(_areas(report))
     for check in report.checks:
         if check.status in ("failed", "known"):
-            progress(console, check)
+            line(console, check)
     verdict = "right" if report.right else "NOT right"
     console.print(f"{escape(report.target)}: {verdict}, in {report.seconds:.0f} s", highlight=False)
 
