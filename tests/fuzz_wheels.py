@@ -26,7 +26,9 @@ from pathlib import Path
 
 from tests.wheel_maker import CPU_BUILD_INFO, fat_section, make_wheel
 from tfenv.audit import dsse
-from tfenv.audit.compare import audit, open_side, quick
+from tfenv.audit.compare import audit
+from tfenv.audit.quick import quick
+from tfenv.audit.sides import open_side
 from tfenv.errors import TfenvError
 from tfenv.wheel import blob, contents, elf, fatbin, library
 from tfenv.wheel.inspect import inspect

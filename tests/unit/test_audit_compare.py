@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from tests.wheel_maker import compile_library, fat_section, make_wheel
 from tfenv.audit import ranges, show
-from tfenv.audit.compare import audit, quick
+from tfenv.audit.compare import audit
 from tfenv.audit.model import Audit
+from tfenv.audit.quick import quick
 from tfenv.cli.audit import command
 from tfenv.errors import BadWheelError
 from tfenv.wheel import blob

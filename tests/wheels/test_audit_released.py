@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.wheels.wheel_files import CPU_2_6_4, CPU_2_6_5, fetch
-from tfenv.audit.compare import audit, quick
+from tfenv.audit.compare import audit
+from tfenv.audit.quick import quick
 
 pytestmark = [pytest.mark.tf, pytest.mark.slow]
 

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tfenv.audit import libraries, normalise, scan, texts
 from tfenv.audit.model import Audit, Difference, Explained, Side
 from tfenv.audit.normalise import Facts, Normaliser
-from tfenv.audit.oci import OciTree, is_image
+from tfenv.audit.sides import declared, describe, open_both
 from tfenv.audit.store import Store
-from tfenv.errors import BadWheelError
 from tfenv.wheel import contents, elf
 from tfenv.wheel.blob import Blob
-from tfenv.wheel.entry import Entry, Tree, refuse
-from tfenv.wheel.inspect import open_tree
+from tfenv.wheel.entry import Entry, refuse
 
 _CHUNK = 1 << 20
-
-
-def open_side(path: Path) -> Tree:
-    """A wheel or other zip, a folder, or an OCI image layout (folder or tar) as a tree.
-
-    Raises:
-        BadWheelError: there is nothing, or it is damaged.
-    """
-    return OciTree(path) if is_image(path) else open_tree(path)
 
 
 def audit(a: Path, b: Path, names: Sequence[str] = normalise.NAMES) -> Audit:
@@ -39,7 +28,7 @@ def audit(a: Path, b: Path, names: Sequence[str] = normalise.NAMES) -> Audit:
     hashes = _file_hashes(a, b)
     if hashes is not None and hashes[0] == hashes[1]:
         return _same_file(a, b, hashes[0])
-    trees = _open_both(a, b)
+    trees = open_both(a, b)
     scanned = [scan.Scanned(tree, Store()) for tree in trees]
     try:
         return _Comparison(scanned[0], scanned[1], normalise.chosen(names), hashes).result()
@@ -47,40 +36,6 @@ def audit(a: Path, b: Path, names: Sequence[str] = normalise.NAMES) -> Audit:
         for side in scanned:
             side.close()
             side.tree.close()
-
-
-def quick(a: Path, b: Path) -> Audit:
-    """Compare what the two RECORDs claim, and read nothing else.
-
-    Raises:
-        BadWheelError: one of them has no RECORD, or is damaged.
-    """
-    trees = _open_both(a, b)
-    try:
-        facts = [_facts(tree) for tree in trees]
-        lines = [_claims(tree, fact) for tree, fact in zip(trees, facts, strict=True)]
-        found = list(_claimed_differences(lines[0], lines[1]))
-        return Audit(
-            verdict="different" if found else "identical",
-            normalisers=[],
-            differences=found,
-            explained=[],
-            a=_side(trees[0], facts[0], ""),
-            b=_side(trees[1], facts[1], ""),
-            trusted="RECORD",
-        )
-    finally:
-        for tree in trees:
-            tree.close()
-
-
-def _open_both(a: Path, b: Path) -> tuple[Tree, Tree]:
-    first = open_side(a)
-    try:
-        return first, open_side(b)
-    except BaseException:
-        first.close()
-        raise
 
 
 def _file_hashes(a: Path, b: Path) -> tuple[str, str] | None:
@@ -114,54 +69,6 @@ def _same_file(a: Path, b: Path, digest: str) -> Audit:
     )
 
 
-def _facts(tree: Tree) -> Facts:
-    """What a side declares of itself."""
-    about = contents.metadata(tree) if tree.kind != "oci" else None
-    return Facts(version=about.version if about else "")
-
-
-def _side(tree: Tree, facts: Facts, digest: str) -> Side:
-    total = sum(entry.size for entry in tree.entries.values())
-    return Side(
-        path=tree.path.name,
-        kind=tree.kind,
-        sha256=digest,
-        members=len(tree.entries),
-        bytes=total,
-        version=facts.version,
-    )
-
-
-def _claims(tree: Tree, facts: Facts) -> dict[str, contents.RecordLine]:
-    folder = contents.dist_info(tree)
-    try:
-        if folder is None:
-            raise ValueError("there is no RECORD")
-        lines = contents.record(tree, folder)
-    except ValueError as error:
-        raise BadWheelError(
-            f"{tree.path.name} cannot be compared quickly", str(error), "leave out --quick"
-        ) from error
-    unlisted = [p for p in tree.entries if p not in lines and not p.endswith(contents.SIGNATURES)]
-    for path in unlisted:
-        entry = tree.entries[path]
-        lines[path] = contents.RecordLine(f"crc {entry.crc}", entry.size)
-    return {normalise.canonical_path(path, facts): line for path, line in lines.items()}
-
-
-def _claimed_differences(
-    one: dict[str, contents.RecordLine], two: dict[str, contents.RecordLine]
-) -> Iterator[Difference]:
-    for path in sorted({*one, *two}):
-        if one.get(path) == two.get(path):
-            continue
-        kind, detail = "claimed", "the RECORDs give other hashes or sizes"
-        if path not in one or path not in two:
-            kind, detail = "member", f"it is only in {'A' if path in one else 'B'}"
-        cause = "not looked at: --quick reads only the RECORDs"
-        yield Difference(path=path, kind=kind, cause=cause, detail=detail)
-
-
 class _Comparison:
     """One audit of two opened sides."""
 
@@ -174,7 +81,7 @@ class _Comparison:
     ) -> None:
         self.a, self.b, self.allowed = a, b, allowed
         self.hashes = hashes
-        self.facts = (_facts(a.tree), _facts(b.tree))
+        self.facts = (declared(a.tree), declared(b.tree))
         self.found: list[Difference] = []
         self.explained: list[Explained] = []
 
@@ -194,8 +101,8 @@ class _Comparison:
             normalisers=[name for name in normalise.NAMES if name in used],
             differences=self.found,
             explained=self.explained,
-            a=_side(self.a.tree, self.facts[0], digests[0]),
-            b=_side(self.b.tree, self.facts[1], digests[1]),
+            a=describe(self.a.tree, self.facts[0], digests[0]),
+            b=describe(self.b.tree, self.facts[1], digests[1]),
         )
 
     def _pairs(self) -> dict[str, str]:

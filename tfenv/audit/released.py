@@ -10,7 +10,6 @@ from tfenv.audit.sbom import pins_of
 from tfenv.errors import UsageError
 from tfenv.lock import store
 
-PREFIX = "released:"
 _DISTRIBUTIONS = frozenset({"tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-intel"})
 
 

@@ -43,7 +43,7 @@ def command(
 
     `released:TARGET` stands for the wheel that was published.
     """
-    from tfenv.audit import compare, show
+    from tfenv.audit import show
 
     names = _names(strict=strict, without=without)
     if twice:
@@ -52,8 +52,12 @@ def command(
     elif b is None or context.args:
         raise click.UsageError("give A and B, two files or folders")
     elif quick:
-        result = compare.quick(_path(a), _path(b))
+        from tfenv.audit import quick as quickly
+
+        result = quickly.quick(_path(a), _path(b))
     else:
+        from tfenv.audit import compare
+
         result = compare.audit(_path(a), _path(b), names)
     if html:
         from tfenv import files
@@ -69,12 +73,12 @@ def command(
 
 def _path(text: str) -> Path:
     """A file or folder, or the published wheel of a target."""
+    if not text.startswith("released:"):
+        return Path(text)
     from tfenv.audit import released
 
-    if not text.startswith(released.PREFIX):
-        return Path(text)
     folder = Path.cwd() / ".tfenv" / "audit" / "released"
-    return released.fetch(text.removeprefix(released.PREFIX), folder)
+    return released.fetch(text.removeprefix("released:"), folder)
 
 
 def _names(*, strict: bool, without: str) -> list[str]:

@@ -14,11 +14,10 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 
 from tfenv.errors import BadWheelError
 from tfenv.wheel import blob, contents, library, runs_on, tags
-from tfenv.wheel.archive import ZipTree
 from tfenv.wheel.cpu import CpuProof
 from tfenv.wheel.entry import Entry, Tree, read_small, refuse
-from tfenv.wheel.folder import FolderTree
 from tfenv.wheel.library import Library
+from tfenv.wheel.trees import open_tree
 
 SCHEMA = "tfenv.inspect/1"
 ISA_ORDER = (
@@ -104,19 +103,6 @@ class Inspection(msgspec.Struct, kw_only=True):
     def ok(self) -> bool:
         """Whether nothing that was checked is wrong."""
         return all(finding.severity != "error" for finding in self.findings)
-
-
-def open_tree(path: Path) -> Tree:
-    """A wheel or a directory as a tree.
-
-    Raises:
-        BadWheelError: there is nothing, or it is damaged.
-    """
-    if path.is_dir():
-        return FolderTree(path)
-    if not path.is_file():
-        raise refuse(path.name, "there is no such file or folder")
-    return ZipTree(path)
 
 
 def inspect(path: Path) -> Inspection:
