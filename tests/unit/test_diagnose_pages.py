@@ -39,4 +39,6 @@ def test_a_translation_is_complete(language: str) -> None:
         assert len(other[name].fix) == len(cause.fix), name
         for mine, theirs in zip(cause.fix, other[name].fix, strict=True):
             assert sorted(holes.findall(mine)) == sorted(holes.findall(theirs)), name
-    assert {remark.why for remark in library().remark} <= set(messages(language))
+    said = {remark.why for remark in library().remark} | {s.note for s in library().signature}
+    said |= {a.fact for s in library().signature for a in s.alternatives}
+    assert said - {""} <= set(messages(language))

@@ -63,9 +63,17 @@ def test_a_target_gives_exact_pins(tmp_path: Path) -> None:
     [
         ("TypeError: Descriptors cannot not be created directly.", "2.6.5-cpu", "protobuf==3.19.4"),
         ("AttributeError: module 'numpy' has no attribute 'object'.", "2.6.5-cpu", "numpy==1.19.5"),
-        ("cannot import name 'dtensor' from 'tensorflow.compat.v2.experimental'", "2.6.5-cpu", "keras==2.6.0"),
+        (
+            "cannot import name 'dtensor' from 'tensorflow.compat.v2.experimental'",
+            "2.6.5-cpu",
+            "keras==2.6.0",
+        ),
         ("x.cc:3:1: error: 'uint64_t' does not name a type", "2.6.5-cpu", "GCC 7"),
-        ("ImportError: libcudart.so.11.0: cannot open shared object file: No such file", "2.6.5-cuda", "CUDA 11."),
+        (
+            "ImportError: libcudart.so.11.0: cannot open shared object file: No such file",
+            "2.6.5-cuda",
+            "CUDA 11.",
+        ),
     ],
 )
 def test_the_fix_is_for_the_target(line: str, target: str, pin: str) -> None:
@@ -83,7 +91,9 @@ def test_the_text_for_people(tmp_path: Path) -> None:
 
 
 def test_standard_input_and_a_good_log() -> None:
-    code, output = _run("-", "--json", input="INFO: Build completed successfully, 3 total actions\n")
+    code, output = _run(
+        "-", "--json", input="INFO: Build completed successfully, 3 total actions\n"
+    )
     assert code == 0
     assert json.loads(output)["root_cause"] == "none"
 
@@ -99,13 +109,18 @@ def test_an_unknown_failure_still_helps(tmp_path: Path) -> None:
 
 
 def test_misleading_messages_are_decoded() -> None:
-    assert "illegal" in explain_text("ImportError: DLL load failed with error code -1073741795").why.lower()
+    assert (
+        "illegal"
+        in explain_text("ImportError: DLL load failed with error code -1073741795").why.lower()
+    )
     text = "Current Bazel version is 0.10.0, expected at least 0.5.4"
     assert "newer" in explain_text(text).why
 
 
 def test_undecided_names_the_deciding_fact() -> None:
-    text = "ImportError: DLL load failed: A dynamic link library (DLL) initialization routine failed."
+    text = (
+        "ImportError: DLL load failed: A dynamic link library (DLL) initialization routine failed."
+    )
     answer = explain_text(text)
     assert [u.root_cause for u in answer.undecided] == ["cpu-lacks-avx"]
     assert "AVX" in answer.undecided[0].decided_by
@@ -118,7 +133,9 @@ def test_symptoms_are_named_as_such() -> None:
     )
     answer = explain_text(text)
     assert answer.root_cause == "cudnn-runtime-too-old"
-    assert [(o.root_cause, o.relation) for o in answer.others] == [("cudnn-init-no-memory", "consequence")]
+    assert [(o.root_cause, o.relation) for o in answer.others] == [
+        ("cudnn-init-no-memory", "consequence")
+    ]
 
 
 def test_chinese(tmp_path: Path) -> None:
@@ -133,7 +150,9 @@ def test_a_language_without_translation_is_english(tmp_path: Path) -> None:
 
 
 def test_hostile_text_cannot_paint_the_terminal(tmp_path: Path) -> None:
-    text = "nvcc fatal   : Unsupported gpu architecture 'compute_86' \x1b]0;owned\x07\x1b[2J\x9b31m\n"
+    text = (
+        "nvcc fatal   : Unsupported gpu architecture 'compute_86' \x1b]0;owned\x07\x1b[2J\x9b31m\n"
+    )
     _, output = _run(_log(tmp_path, text))
     assert "\x1b]" not in output
     assert "\x9b" not in output
@@ -153,7 +172,17 @@ def test_a_new_case_names_nobody_and_is_a_test(tmp_path: Path) -> None:
     code, _ = _run(_log(tmp_path, SECRETS), "--new-case", str(case))
     assert code == 1
     text = case.read_text("utf-8")
-    for secret in ("jane", "Jane", "bigcorp", "ghp_", "hunter2", "abcd/efgh", "correct horse", "abc.def", "10.20.30.40"):
+    for secret in (
+        "jane",
+        "Jane",
+        "bigcorp",
+        "ghp_",
+        "hunter2",
+        "abcd/efgh",
+        "correct horse",
+        "abc.def",
+        "10.20.30.40",
+    ):
         assert secret not in text.replace("user@example.org", ""), secret
     made = tomli.loads(text)
     assert made["expect"] == "oom-compiler"

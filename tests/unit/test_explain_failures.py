@@ -25,6 +25,8 @@ def test_there_are_enough_of_them() -> None:
 
 
 def test_every_captured_log_has_its_script() -> None:
-    cases = {case["name"]: case for case in tomli.loads((DATA / "cases.toml").read_text("utf-8"))["case"]}
+    cases = {
+        case["name"]: case for case in tomli.loads((DATA / "cases.toml").read_text("utf-8"))["case"]
+    }
     for path in LOGS:
         assert cases[path.stem]["expect"] == tomli.loads(path.read_text("utf-8"))["expect"]

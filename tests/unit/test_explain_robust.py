@@ -37,7 +37,9 @@ def _each_line(change: Callable[[str], str]) -> Callable[[str], bytes]:
 
 def _colour(line: str) -> str:
     """GCC's colours: around `error:` and inside quotation marks."""
-    line = re.sub(r"(fatal error:|error:|ERROR:)", "\x1b[01;31m\x1b[K\\1\x1b[m\x1b[K", line, count=1)
+    line = re.sub(
+        r"(fatal error:|error:|ERROR:)", "\x1b[01;31m\x1b[K\\1\x1b[m\x1b[K", line, count=1
+    )
     return re.sub(r"(['‘])([^'’]+)(['’])", "\\1\x1b[01m\x1b[K\\2\x1b[m\x1b[K\\3", line)
 
 

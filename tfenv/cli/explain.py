@@ -66,7 +66,7 @@ def _open(log: str) -> BinaryIO:
 
 
 def _write_case(log: str, path: Path, answer: Explanation) -> None:
-    from tfenv.diagnose import newcase
+    from tfenv.diagnose.newcase import render
     from tfenv.files import write_text
 
     if log == "-":
@@ -75,7 +75,7 @@ def _write_case(log: str, path: Path, answer: Explanation) -> None:
             "standard input is read only once",
             "save the log, then name it",
         )
-    write_text(path, newcase.render(Path(log).read_bytes(), answer))
+    write_text(path, render(Path(log).read_bytes(), answer))
 
 
 def _show(answer: Explanation, show_all: bool) -> None:

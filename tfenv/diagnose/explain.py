@@ -72,13 +72,15 @@ def explain_stream(
 def _explained(found: list[Candidate], pins: Mapping[str, str], language: str) -> Explanation:
     root, *rest = found
     words = causes(language)[root.cause]
+    table = messages(language)
     known = {**root.captures, **pins}
     undecided = [
-        Undecided(root_cause=a.cause, decided_by=a.fact)
+        Undecided(root_cause=a.cause, decided_by=table.get(a.fact, a.fact))
         for a in root.alternatives
         if a.cause != root.cause
     ]
-    why = " ".join(filter(None, [words.why, root.signature.note]))
+    note = table.get(root.signature.note, root.signature.note)
+    why = " ".join(filter(None, [words.why, note]))
     return Explanation(
         root_cause=root.cause,
         confidence=_confidence(root, undecided),

@@ -12,7 +12,9 @@ import re
 _ANSI = re.compile(
     rb"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78])"
 )
-_ANSI_REMAINS = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m(?:\[K)?|\[K")  # its ESC got lost on the way
+_ANSI_REMAINS = re.compile(
+    r"\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m(?:\[K)?|\[K"
+)  # its ESC got lost on the way
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060\ufeff]")
 _SPACES = re.compile(r"\s{2,}|[\t\u00a0\u202f]")
 QUOTES = str.maketrans(dict.fromkeys('"`´‘’‚‛“”„‟′″「」『』', "'"))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tfenv.diagnose.fixes import fill
 from tfenv.diagnose.model import Cause, Signature
-from tfenv.diagnose.signatures import causes, languages, library
+from tfenv.diagnose.signatures import causes, languages, library, messages
 from tfenv.files import write_text
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
@@ -56,24 +56,36 @@ def pages() -> dict[str, str]:
 def _page(name: str, cause: Cause, language: str) -> str:
     words = _WORDS[language]
     signatures = [s for s in library().signature if s.cause == name]
-    parts = [f"# {cause.title}", f"`{name}` · {_category(cause.category, language)} · {_switch(name, language)}"]
+    parts = [
+        f"# {cause.title}",
+        f"`{name}` · {_category(cause.category, language)} · {_switch(name, language)}",
+    ]
     examples = list(dict.fromkeys(s.example.strip() for s in signatures))[:4]
     parts += [f"## {words['looks']}", "```text\n" + "\n".join(examples) + "\n```"]
     parts += [f"## {words['why']}", " ".join(fill([cause.why], {})) or cause.why]
-    parts += [f"## {words['note']}\n\n{s.note}" for s in signatures if s.note][:1]
-    parts += [f"## {words['fix']}", "\n".join(f"- {_escaped(line)}" for line in fill(cause.fix, {}))]
-    parts += _neighbours(signatures, words)
+    say = messages(language)
+    notes = [say.get(s.note, s.note) for s in signatures if s.note]
+    parts += [f"## {words['note']}\n\n{note}" for note in notes[:1]]
+    parts += [
+        f"## {words['fix']}",
+        "\n".join(f"- {_escaped(line)}" for line in fill(cause.fix, {})),
+    ]
+    parts += _neighbours(signatures, words, say)
     parts += [f"{words['source']}: {cause.source}"]
     return "\n\n".join(parts) + "\n"
 
 
-def _neighbours(signatures: list[Signature], words: Mapping[str, str]) -> list[str]:
+def _neighbours(
+    signatures: list[Signature], words: Mapping[str, str], say: Mapping[str, str]
+) -> list[str]:
     """Causes that are easily confused with this one, and those that only follow from it."""
-    doubts = {a.cause: a.fact for s in signatures for a in s.alternatives}
+    doubts = {a.cause: say.get(a.fact, a.fact) for s in signatures for a in s.alternatives}
     after = sorted({cause for s in signatures for cause in s.supersedes})
     parts = []
     if doubts:
-        rows = "\n".join(f"- [{c}]({c}.md). {words['decide']}: {fact}" for c, fact in doubts.items())
+        rows = "\n".join(
+            f"- [{c}]({c}.md). {words['decide']}: {fact}" for c, fact in doubts.items()
+        )
         parts.append(f"## {words['else']}\n\n{rows}")
     if after:
         parts.append(f"## {words['before']}\n\n" + "\n".join(f"- [{c}]({c}.md)" for c in after))

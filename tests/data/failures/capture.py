@@ -82,7 +82,11 @@ def _cleaned(text: str, folder: str, known: dict[str, str]) -> str:
     text = re.sub(r"/[^\s:'\"]*/\.pyenv/versions/", "/opt/python/", text)
     for name, path in known.items():
         text = text.replace(str(Path(path).parent), f"/opt/{name.lower()}/bin")
-    text = re.sub(r"https?://(?!127\.0\.0\.1|localhost|github\.com|mirror\.bazel\.build)[\w.-]+", "https://index", text)
+    text = re.sub(
+        r"https?://(?!127\.0\.0\.1|localhost|github\.com|mirror\.bazel\.build)[\w.-]+",
+        "https://index",
+        text,
+    )
     text = re.sub(r"host='(?!127)[\w.-]+'", "host='index'", text)
     return anonymise.clean(text)
 
@@ -107,11 +111,11 @@ def main(names: list[str]) -> None:
             continue
         lacking = missing(case, known)
         if lacking:
-            print(f"left out  {case['name']}: no {', '.join(lacking)}")
+            print(f"left out  {case['name']}: no {', '.join(lacking)}")  # noqa: T201
             continue
         output = run(case, known)
         write_text(HERE / "logs" / f"{case['name']}.toml", render(case, output))
-        print(f"captured  {case['name']}: {len(output.splitlines())} lines", flush=True)
+        print(f"captured  {case['name']}: {len(output.splitlines())} lines", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":
