@@ -129,6 +129,7 @@ for _name, _script, _meaning in (
     ("grid", "bench/grid.py", "Install released wheels from the locks and use them."),
     ("exam", "bench/explain.py", "Score `explain` on the logs it has never seen."),
     ("mutations", "bench/mutations.py", "Break a released wheel in many ways: each is caught."),
+    ("evidence", "bench/evidence.py", "Verify released wheels in full and keep the reports."),
     ("fuzz", "bench/fuzz.py", "Feed hostile input to every reader, for a bounded time."),
 ):
     if (ROOT / _script).exists():
