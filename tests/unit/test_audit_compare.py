@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import struct
 import tarfile
 from pathlib import Path
@@ -21,7 +22,7 @@ from tfenv.audit.compare import audit
 from tfenv.audit.model import Audit
 from tfenv.audit.quick import quick
 from tfenv.cli.audit import command
-from tfenv.errors import BadWheelError
+from tfenv.errors import BadWheelError, MissingToolError, UsageError
 from tfenv.wheel import blob
 
 
@@ -346,3 +347,26 @@ def _solve(columns: list[int], wanted: int) -> int:
             answer ^= pivot[1]
     assert wanted == 0
     return answer
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
+def test_one_member_is_handed_to_diffoscope(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stand-in keeps what it was given and ends as diffoscope does."""
+    program = tmp_path / "bin/diffoscope"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\ncat "$1" "$2" > {tmp_path}/seen\nexit 1\n', "utf-8")
+    program.chmod(0o755)
+    one = make_wheel(tmp_path / "a", {"a.py": b"x = 1\n"}, version="1.0.1")
+    two = make_wheel(tmp_path / "b", {"a.py": b"x = 2\n"}, version="1.0.2")
+    monkeypatch.setenv("PATH", "")
+    missing = CliRunner().invoke(command, [str(one), str(two), "--diffoscope", "a.py"])
+    assert isinstance(missing.exception, MissingToolError)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    assert CliRunner().invoke(command, [str(one), str(two), "--diffoscope", "a.py"]).exit_code == 1
+    assert (tmp_path / "seen").read_bytes() == b"x = 1\nx = 2\n"
+    member = "tensorflow_cpu-{version}.dist-info/WHEEL"
+    assert CliRunner().invoke(command, [str(one), str(two), "--diffoscope", member]).exit_code == 1
+    none = CliRunner().invoke(command, [str(one), str(two), "--diffoscope", "none"])
+    assert isinstance(none.exception, UsageError)

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     help="A is a target: build it twice in varied surroundings and compare the two. Options that "
     "audit does not have are handed to `tfenv build`.",
 )
+@click.option(
+    "--diffoscope",
+    "member",
+    default="",
+    metavar="MEMBER",
+    help="Hand this member of both sides to diffoscope, and do nothing else.",
+)
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page for people here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
@@ -36,6 +43,7 @@ def command(
     strict: bool,
     without: str,
     twice: bool,
+    member: str,
     html: Path | None,
     as_json: bool,
 ) -> None:
@@ -45,6 +53,10 @@ def command(
     """
     from tfenv.audit import show
 
+    if member and b:
+        from tfenv.audit import external
+
+        context.exit(external.diffoscope(_path(a), _path(b), member))
     names = _names(strict=strict, without=without)
     if twice:
         rest = [text for text in (b, *context.args) if text]
