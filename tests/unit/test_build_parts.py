@@ -72,6 +72,18 @@ class TestSource:
         write_text(folder / ".git" / "index", "x")
         assert source.digest(folder) == before
 
+    @posix
+    def test_links_that_a_container_would_not_see(self, tmp_path: Path) -> None:
+        folder = tree(tmp_path / "t")
+        write_text(tmp_path / "beside" / "x.txt", "x")
+        (folder / "inside").symlink_to(folder / "a")
+        assert not source.leads_outside(folder)
+        (folder / "outside").symlink_to(tmp_path / "beside")
+        assert source.leads_outside(folder)
+        whole = source.copy_whole(folder, tmp_path / "copy")
+        assert (whole / "outside" / "x.txt").read_text() == "x"
+        assert source.digest(whole) == source.digest(folder)
+
 
 @posix
 class TestBazel:

@@ -336,6 +336,32 @@ load("@up//etc:x.bzl", "v")
     assert found.archives == []
 
 
+def test_what_bazel_gives_beside_rules() -> None:
+    found = read(
+        {
+            "WORKSPACE": 'load("//:rules.bzl", "declare")\ndeclare()\n',
+            "rules.bzl": f"""
+Info, _new = provider(fields = ["x"], init = lambda **k: k)
+Other = provider()
+
+def _impl(ctx, attr = None):
+    return attr
+
+my_rule = rule(implementation = _impl, attrs = {{"deps": attr.label_list(providers = [Info, CcInfo])}})
+my_aspect = aspect(implementation = _impl, attr_aspects = ["deps"])
+CONFIG = select({{"//conditions:default": []}})
+
+def declare():
+    for name, version in {{"a": "1", "b": "2"}}.items():
+        if native.bazel_version and not native.existing_rule(name):
+            native.http_archive(name = name, sha256 = "{ONE}", urls = ["https://h/%s-%s" % (name, version)])
+""",
+        }
+    )
+    assert [one.urls for one in found.archives] == [["https://h/a-1"], ["https://h/b-2"]]
+    assert found.failures == []
+
+
 def test_files_that_load_each_other_end() -> None:
     found = read(
         {
@@ -435,6 +461,9 @@ def test_names() -> None:
         'load("//a", "b", c = "d")\ndef f(x):\n    y = Label(x).name\n    return b + c + struct()\n'
     )
     assert found.free == {"Label"}
+    shadowed = names.of("def f(attr):\n    return attr\nx = attr.string()\n")
+    assert not shadowed.free
+    assert shadowed.outer == {"attr"}
     other = names.of('load("a.bzl", x = "y", "z")\nFoo.bar(z, x)\n')  # Python cannot parse it
     assert "Foo" in other.free
     assert other.free.isdisjoint({"x", "z"})

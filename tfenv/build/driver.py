@@ -205,7 +205,11 @@ class _Build:
         return self._finish(time.monotonic() - started, findings)
 
     def _places(self) -> Places:
-        places = self.folders.places(self.source.path, self.cache)
+        tree = self.source.path
+        in_container = self.request.engine == "docker" and self.source.kind == "tree"
+        if in_container and sources.leads_outside(tree):
+            tree = sources.copy_whole(tree, self.folders.work / "given")
+        places = self.folders.places(tree, self.cache)
         mirror = place_of(BY_PATH, self.request.options.mirror)
         if not mirror:
             return places

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -90,6 +91,24 @@ def version_of(tree: Path) -> str:
         if found:
             return found[1]
     return ""
+
+
+def leads_outside(tree: Path) -> bool:
+    """Whether a link in the tree points out of it, where a container would not see it."""
+    real = tree.resolve()
+    for folder, folders, names in os.walk(tree):
+        for name in (*folders, *names):
+            path = Path(folder) / name
+            if path.is_symlink() and not path.resolve().is_relative_to(real):
+                return True
+    return False
+
+
+def copy_whole(tree: Path, place: Path) -> Path:
+    """A copy of a tree with the files that its links name; gives `place`."""
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(tree, place, ignore=shutil.ignore_patterns(".git"))
+    return place
 
 
 def digest(tree: Path) -> str:

@@ -197,8 +197,8 @@ class _Evaluator:
 
     def _header(self, known: names.Names) -> str:
         offered = _prelude_names()
-        loads = [f'"{name}"' for name in sorted(known.free & offered)]
-        if known.free & {"Label"}:
+        loads = [f'"{name}"' for name in sorted(known.outer & offered)]
+        if "Label" in known.outer:
             loads.append('str = "label_str"')
         header = f'load("{_PRELUDE}", {", ".join(loads)})' if loads else ""
         unknown = sorted(known.free - offered)

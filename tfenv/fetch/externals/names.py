@@ -25,7 +25,8 @@ _BUILTIN = frozenset(
 class Names(msgspec.Struct, frozen=True):
     """The names of one file."""
 
-    free: frozenset[str]  # used and bound nowhere in the file
+    free: frozenset[str]  # used, and bound nowhere in the file
+    outer: frozenset[str]  # used, and not bound at the file's top level
     attributes: dict[str, frozenset[str]]  # of each name: what stands behind its dot
 
 
@@ -37,13 +38,18 @@ def of(text: str) -> Names:
     except (SyntaxError, ValueError, RecursionError):
         for name, attribute in re.findall(r"\b([A-Za-z_]\w*)\.([A-Za-z_]\w*)", text):
             attributes.setdefault(name, set()).add(attribute)
-        used, bound = set(_WORD.findall(_code(text))), _bound_by_pattern(text)
+        used = set(_WORD.findall(_code(text)))
+        bound = top = _bound_by_pattern(text)
     else:
-        used, bound = set(), set()
+        used, bound, top = set(), set(), set()
         for node in ast.walk(tree):
             _visit(node, used, bound, attributes)
+        for statement in tree.body:
+            _visit_top(statement, top)
     return Names(
-        frozenset(used - bound - _BUILTIN), {k: frozenset(v) for k, v in attributes.items()}
+        free=frozenset(used - bound - _BUILTIN),
+        outer=frozenset(used - top - _BUILTIN),
+        attributes={name: frozenset(found) for name, found in attributes.items()},
     )
 
 
@@ -56,11 +62,28 @@ def _visit(node: ast.AST, used: set[str], bound: set[str], attributes: dict[str,
         bound.add(node.arg)
     elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         attributes.setdefault(node.value.id, set()).add(node.attr)
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "load":
-        for argument in node.args[1:]:
-            if isinstance(argument, ast.Constant):
-                bound.add(str(argument.value))
-        bound.update(keyword.arg for keyword in node.keywords if keyword.arg)
+    elif isinstance(node, ast.Call):
+        bound.update(_loaded(node))
+
+
+def _visit_top(statement: ast.stmt, top: set[str]) -> None:
+    """What one statement binds at the top level; a function's own names stay inside it."""
+    if isinstance(statement, ast.FunctionDef):
+        top.add(statement.name)
+        return
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            top.add(node.id)
+        elif isinstance(node, ast.Call):
+            top.update(_loaded(node))
+
+
+def _loaded(call: ast.Call) -> set[str]:
+    """The names that a `load` binds; none for any other call."""
+    if not (isinstance(call.func, ast.Name) and call.func.id == "load"):
+        return set()
+    found = {str(one.value) for one in call.args[1:] if isinstance(one, ast.Constant)}
+    return found | {keyword.arg for keyword in call.keywords if keyword.arg}
 
 
 def _code(text: str) -> str:
