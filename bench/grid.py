@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -168,17 +168,27 @@ def proof(outcome: Outcome, today: str) -> schema.Proof:
     )
 
 
-def record(outcomes: list[Outcome]) -> None:
-    """Write what passed into the facts; what failed is taken out of them."""
-    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-    rows = {f"{r.target} {r.level} {minor(r.python)}": r for r in facts.rows(schema.Proof)}
+def merged(
+    rows: Iterable[schema.Proof], outcomes: Iterable[Outcome], today: str
+) -> list[schema.Proof]:
+    """The rows with what passed added, and what failed taken out."""
+    found = {f"{r.target} {r.level} {minor(r.python)}": r for r in rows}
     for outcome in outcomes:
         key = f"{outcome.target} imported {minor(outcome.python)}"
-        rows.pop(key, None)
+        found.pop(key, None)
         if outcome.right:
-            rows[key] = proof(outcome, today)
+            found[key] = proof(outcome, today)
+    return list(found.values())
+
+
+def record(outcomes: list[Outcome]) -> None:
+    """Write the outcomes into the facts, and into the catalogue's file."""
+    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    rows = merged(facts.rows(schema.Proof), outcomes, today)
     path = Path(facts.__file__).with_name("proven.toml")
-    files.write_text(path, table.render(table.header("proven"), rows.values()))
+    files.write_text(path, table.render(table.header("proven"), rows))
+    # In a process of its own: this one has read the old rows.
+    subprocess.run([sys.executable, "-m", "tfenv.toolchain.catalogue"], check=True)
 
 
 def minor(python: str) -> str:

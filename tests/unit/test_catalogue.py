@@ -71,6 +71,15 @@ def test_the_listed_catalogue_is_what_the_facts_give() -> None:
     assert names == list(catalogue())
 
 
+def test_a_line_says_what_the_toolchain_says() -> None:
+    for line in listing.read():
+        chain = toolchain.choose(catalogue()[line.name])
+        said = (line.python, line.bazel, line.cmake)
+        assert said == (chain.get("python"), chain.get("bazel"), chain.get("cmake")), line.name
+        assert f"{chain.get('cuda')}.".startswith(f"{line.cuda}." if line.cuda else ""), line.name
+        assert lookup.requirement(chain.target).startswith(line.distribution), line.name
+
+
 def test_there_are_enough_targets() -> None:
     assert len(catalogue()) >= 450
 

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from tfenv import facts
+from tfenv import facts, toolchain
 from tfenv.facts import schema
+from tfenv.facts.update.wheels import DISTRIBUTIONS
+from tfenv.target import Target, catalogue
 
 GATHERED = Path(__file__).resolve().parents[2].parent / "shared" / "facts"
 PLATFORMS = {
@@ -107,3 +109,67 @@ def test_gathered_archives_have_the_hashes_that_were_gathered() -> None:
         for row in facts.rows(kind):
             if row.url:  # type: ignore[attr-defined]
                 assert theirs[row.url] == row.sha256, row  # type: ignore[attr-defined]
+
+
+def test_every_release_is_built_by_a_bazel_inside_the_gathered_bounds() -> None:
+    """By the toolchain that is really chosen; a release that CMake builds has none."""
+    seen = 0
+    for theirs in gathered("bazel-bounds"):
+        version = theirs["tf_version"]
+        if not in_scope(version):
+            continue
+        bazel = Version(toolchain.choose(Target(version, "cpu")).get("bazel"))
+        low, high = theirs["tf_min_bazel"], theirs["tf_max_bazel"]
+        assert not low or bazel >= Version(low), version
+        assert not high or bazel <= Version(high), version
+        if theirs["bazelversion_file"]:
+            assert str(bazel) == theirs["bazelversion_file"], version
+        seen += 1
+    assert seen >= 90
+
+
+def test_every_release_takes_the_cuda_of_its_wheel_or_says_why_not() -> None:
+    seen = 0
+    for theirs in gathered("wheel-build-info"):
+        platform = PLATFORMS[theirs["platform"]]
+        if theirs["is_cuda_build"] != "True" or not in_scope(theirs["version"]):
+            continue
+        target = Target(theirs["version"], "cuda", platform)  # type: ignore[arg-type]
+        released = ".".join(theirs["cuda_version"].split(".")[:2])
+        if target.name not in catalogue() or "." not in released:
+            continue  # before 2.3 the wheels do not say, on Windows some name only a DLL
+        seen += 1
+        chosen = toolchain.choose(target).values["cuda"]
+        if not chosen.value.startswith(f"{released}."):
+            assert chosen.rule == "preferred", (target.name, chosen)
+            assert released in {refused.value for refused in chosen.rejected}, target.name
+    assert seen >= 60
+
+
+def test_every_gathered_wheel_stands_in_the_table() -> None:
+    ours = {(r.distribution, r.version, r.platform): r for r in facts.rows(schema.Wheel)}
+    seen = 0
+    for theirs in gathered("python-requirements"):
+        platform = PLATFORMS.get(theirs["platform"])
+        if theirs["package"] not in DISTRIBUTIONS or platform is None:
+            continue
+        if not in_scope(theirs["version"]) or not theirs["python_tag"].startswith("cp3"):
+            continue
+        if theirs["python_tag"] in ("cp33", "cp34"):
+            continue
+        python = f"3.{theirs['python_tag'][3:]}"
+        row = ours[theirs["package"], theirs["version"], platform]  # type: ignore[index]
+        assert python in row.pythons, row
+        assert row.stub == (int(theirs["size_bytes"]) < 100_000), row
+        seen += 1
+    assert seen >= 1500
+
+
+def test_gathered_sources_have_the_hashes_that_were_gathered() -> None:
+    theirs: dict[str, set[str]] = {}
+    for row in gathered("tensorflow-sources"):
+        theirs.setdefault(row["url"].replace("http://", "https://", 1), set()).add(row["sha256"])
+    rows = facts.rows(schema.Source)
+    assert len(rows) >= 90
+    for source in rows:
+        assert source.sha256 in theirs[source.url], source

@@ -70,8 +70,13 @@ def _bazel(target: Target, choices: Choices) -> Chosen:
         reason = f".bazelversion of TensorFlow {target.version}"
         return Chosen(limit.file, "bazelversion", reason, limit.source, _refused(limit))
     if known is not None:
-        reason = lookup.tested_words(target, known, f"Bazel {known.build_tool_version}")
-        return Chosen(known.build_tool_version, "tested", reason, known.source, _refused(limit))
+        version = known.build_tool_version
+        words = lookup.tested_words(target, known, f"Bazel {version}")
+        if limit is None or not _problem(limit, version):
+            return Chosen(version, "tested", words, known.source, _refused(limit))
+        version = _newest_inside(target, limit)
+        reason = f"{words}, and this release refuses it: the newest with a known hash in its bounds"
+        return Chosen(version, "bounds", reason, limit.source, _refused(limit))
     raise ConflictError(
         f"no Bazel is known for {target.name}",
         "neither the release's tree nor its documents were read",
@@ -90,17 +95,29 @@ def _refused(limit: schema.BazelBound | None) -> tuple[Rejected, ...]:
     return tuple(found)
 
 
-def _refuse_out_of_bounds(target: Target, wanted: str, limit: schema.BazelBound | None) -> None:
-    if limit is None:
-        return
+def _newest_inside(target: Target, limit: schema.BazelBound) -> str:
+    platform = BAZEL_PLATFORM[target.platform]
+    versions = {r.version for r in facts.rows(schema.BazelFile) if r.platform == platform}
+    inside = [v for v in versions if not _problem(limit, v)]
+    return max(inside, key=version_key, default=limit.min or limit.max)
+
+
+def _problem(limit: schema.BazelBound, wanted: str) -> str:
+    """Why a release refuses a Bazel, or an empty string."""
     version = version_key(wanted)
     low, high = limit.min or limit.file, limit.max or limit.file
     if low and version < version_key(low):
-        problem, near = "older than the minimum " + low, limit.file or low
-    elif high and version > version_key(high):
-        problem, near = "newer than the maximum " + high, limit.file or high
-    else:
+        return "older than the minimum " + low
+    if high and version > version_key(high):
+        return "newer than the maximum " + high
+    return ""
+
+
+def _refuse_out_of_bounds(target: Target, wanted: str, limit: schema.BazelBound | None) -> None:
+    problem = _problem(limit, wanted) if limit else ""
+    if limit is None or not problem:
         return
+    near = limit.file or (limit.min if problem.startswith("older") else limit.max)
     raise ConflictError(
         f"Bazel {wanted} cannot build TensorFlow {target.version}",
         f"it is {problem} ({limit.kind}; {limit.source})",
