@@ -279,13 +279,14 @@ git_repository(name = "g", remote = "https://h.example/g.git", commit = "abc")
 container_pull(name = "c", registry = "gcr.example", repository = "a/b", digest = "sha256:{ONE}")
 http_archive(name = "h", urls = ["https://h.example/h.zip"])
 http_archive(name = "short", urls = ["https://h.example/s.zip"], sha256 = "123")
-filegroup_external(name = "licence", sha256_urls = {{"{TWO}": ["https://h.example/LICENSE"]}})
+filegroup_external(name = "licence", sha256_urls = {{"{TWO}": ["https://h.example/LICENSE"]}}, sha256_urls_extract_macos = {{"{THREE}": ["https://h.example/mac"]}})
 """,
         }
     )
     assert [one.name for one in found.unhashed] == ["g", "c", "h", "short"]
     assert found.unhashed[0].source == "git https://h.example/g.git abc"
-    assert simple(found) == [("licence", "2")]
+    assert simple(found) == [("licence", "2"), ("licence", "3")]
+    assert found.archives[1].part == "extract_macos"
 
 
 def test_integrity_instead_of_sha256() -> None:

@@ -147,10 +147,10 @@ def _files(arguments: Mapping[str, Any]) -> Iterator[tuple[str, list[str], str]]
         yield "", plain, _sha256(arguments, "")
     for key, value in arguments.items():
         found = _URLS.fullmatch(key)
-        if key == "sha256_urls" and isinstance(value, dict):
-            for number, (sha256, urls) in enumerate(value.items()):
-                valid = sha256 if _SHA256.fullmatch(sha256) else ""
-                yield str(number or ""), _list(urls), valid
+        if key.startswith("sha256_urls") and isinstance(value, dict):
+            part = key.removeprefix("sha256_urls").strip("_")
+            for sha256, urls in value.items():
+                yield part, _list(urls), sha256 if _SHA256.fullmatch(sha256) else ""
         elif found and found["part"] and _list(value):
             yield found["part"], _list(value), _sha256(arguments, found["part"])
 
