@@ -80,6 +80,16 @@ def test_core_requirements_cover_the_core_dependencies() -> None:
     assert found.keys() >= CORE
 
 
+def test_compiled_requirements_cover_every_extra_and_tool() -> None:
+    """A new dependency in pyproject.toml has to be compiled: ./noxw -s requirements."""
+    extras, groups = project()["optional-dependencies"], pyproject()["dependency-groups"]
+    assert isinstance(extras, dict)
+    assert isinstance(groups, dict)
+    wanted = set().union(*map(names, [*extras.values(), *groups.values()]))
+    found = pins((ROOT / "requirements" / "dev.txt").read_text("utf-8"))
+    assert wanted <= found.keys()
+
+
 def imports(tree: ast.AST) -> set[str]:
     """Dotted names of all that a module imports, `from a import b` as `a` and `a.b`."""
     found = set()
