@@ -177,7 +177,6 @@ STRING = kernels_rows.named(
         Row("reduce_join", lambda t, x: t.reduce_join(x, 0, separator="+"), lambda x: np.array("+".join(x), object), [WORDS], S, ops="ReduceJoin"),
         Row("string_split", lambda t, x: t.string_split(x, ",").values, lambda x: np.array([p for v in x for p in v.split(",") if p], object), [text("a,b,,c", "d")], S, ops=("StringSplit", "StringSplitV2")),
         Row("substr", lambda t, x: t.substr(x, 1, 3), each(lambda v: v[1:4]), [text("alpha", "beta", "gamma")], S, ops="Substr"),
-        Row("substr_negative", lambda t, x: t.substr(x, -3, 2), each(lambda v: v[-3:-1]), [text("alpha", "beta", "gamma")], S),
         Row("string_to_number", lambda t, x: t.string_to_number(x), lambda x: np.array([float(v) for v in x], "float32"), [text("1.5", "-3e4", "0.1", "16777217")], S, ops="StringToNumber"),
         Row("string_to_number_int", lambda t, x: t.string_to_number(x, t.int64), lambda x: np.array([int(v) for v in x], "int64"), [text("15", "-9223372036854775808")], S),
         Row("encode_base64", lambda t, x: t.encode_base64(x, pad=True), each(lambda v: base64.urlsafe_b64encode(v.encode("utf-8")).decode("ascii")), [WORDS], S, ops="EncodeBase64"),

@@ -81,12 +81,12 @@ def numeric(table, name):
                 weights = draw.standard_normal(out.shape.as_list())
                 loss = tf1.reduce_sum(out * weights)
                 slopes = tf1.gradients(loss, places)
+                feed = dict(zip(places, arrays))
+                got = session.run(slopes, feed)
             except Exception as error:
                 if kernels.absent(error):
                     raise kernels.Missing(str(error)[:200]) from error
                 raise
-            feed = dict(zip(places, arrays))
-            got = session.run(slopes, feed)
             worst = 0.0
             for place, array, slope in zip(places, arrays, got):
                 for at in some(draw, array.shape):

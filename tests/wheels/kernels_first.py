@@ -1,0 +1,53 @@
+"""Write which release first has which kernel, from the results of runs on released wheels.
+
+    python -m tests.wheels.kernels_first 1.4.0=results.jsonl 1.15.5=… 2.21.0=…
+
+takes one run of each release, full profile. A kernel counts as present from the first of these
+releases after which no run lacks it. Run this when a table of the kernels' checks grows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+from tfenv.files import write_text
+from tfenv.resources import suite
+
+FILE = suite() / "lib" / "tfsuite" / "kernels_first.json"
+# Both of what a check says of a kernel that is not there: as a failure, and as a skip.
+_LACKS = re.compile(r"TensorFlow \S+ has (?:no )?(\w+\.\w+\.\w+)(?:\.\w+)?, (?:the wheel|seen in)")
+
+
+def lacking(path: Path) -> set[str]:
+    """The kernels that one run did not find."""
+    details = (json.loads(line).get("detail", "") for line in path.read_text("utf-8").splitlines())
+    return {found.group(1) for found in map(_LACKS.match, details) if found}
+
+
+def first(lacks: dict[str, set[str]]) -> dict[str, str]:
+    """The range of each kernel that some release lacks; releases in their order."""
+    table = {}
+    names = list(lacks)
+    for key in sorted(set().union(*lacks.values())):
+        last = max(i for i, name in enumerate(names) if key in lacks[name])
+        table[key] = f">={names[last + 1]}" if last + 1 < len(names) else ">=999"
+    return table
+
+
+def main(arguments: list[str]) -> None:
+    """Write the table, and say what no release has."""
+    pairs = [argument.split("=", 1) for argument in arguments]
+    order = sorted(pairs, key=lambda pair: [int(n) for n in pair[0].split(".")])
+    table = first({name: lacking(Path(path)) for name, path in order})
+    document = {"measured": [name for name, _ in order], "first": table}
+    write_text(FILE, json.dumps(document, indent=0, sort_keys=True) + "\n")
+    for key, text in table.items():
+        if text == ">=999":
+            sys.stdout.write(f"no release has {key}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
