@@ -68,12 +68,8 @@ class Group(object):
         self.env = fields.get("env", {})
         self.env_needs = fields.get("env_needs", {})  # variable -> feature that understands it
         self.limit = fields.get("limit", 300)
-        self.files = [
-            f
-            for f in fields["files"]
-            if (not suites or f.split("/")[0] in suites)
-            and (profile == "full" or fields.get("profile", "quick") == "quick")
-        ]
+        self.files = [f for f in fields["files"] if not suites or f.split("/")[0] in suites]
+        self.in_profile = profile == "full" or fields.get("profile", "quick") == "quick"
 
 
 class Runner(object):
@@ -403,12 +399,15 @@ def listing(files, site):
 
 
 def read_groups(suites, profile):
+    """The first group, the others that were asked for, and the names of those left out."""
     with open(os.path.join(HERE, "groups.json"), encoding="utf-8") as stream:
         fields = json.load(stream)["groups"]
     import_group = [g for g in fields if g["name"] == IMPORT_GROUP]
     others = [g for g in fields if g["name"] != IMPORT_GROUP]
-    groups = [Group(g, suites, profile) for g in others]
-    return Group(import_group[0], None, "full"), [g for g in groups if g.files]
+    groups = [g for g in (Group(g, suites, profile) for g in others) if g.files]
+    chosen = [g for g in groups if g.in_profile]
+    left_out = [g.name for g in groups if not g.in_profile]
+    return Group(import_group[0], None, "full"), chosen, left_out
 
 
 def known_suites():
@@ -439,7 +438,7 @@ def parse(argv):
 
 def main(argv):
     options = parse(argv)
-    first, groups = read_groups(options.suites, options.profile)
+    first, groups, left_out = read_groups(options.suites, options.profile)
     if options.list:
         for check in listing([f for g in [first] + groups for f in g.files], options.site):
             print(json.dumps(check, sort_keys=True))
@@ -460,6 +459,7 @@ def main(argv):
             "suites": options.suites or known_suites(),
             "all_suites": known_suites(),
             "groups": [g.name for g in [first] + groups],
+            "left_out": left_out,
         }
     )
     runner = Runner(options, results)

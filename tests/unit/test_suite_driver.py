@@ -85,8 +85,22 @@ def small(tmp_path: Path) -> Path:
     return home
 
 
+SLOW = """
+from tfsuite.checks import check
+
+@check("xla.slow", proves="It is slow.")
+def check_slow():
+    return "slow"
+"""
+
+
 def write(home: Path, first: str = GOOD, rest: str = MIXED) -> None:
-    for name, text in (("device/check_import.py", first), ("session/check_mixed.py", rest)):
+    texts = {
+        "device/check_import.py": first,
+        "session/check_mixed.py": rest,
+        "xla/check_slow.py": SLOW,
+    }
+    for name, text in texts.items():
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_text(text, encoding="utf-8")
     groups = [
@@ -97,6 +111,7 @@ def write(home: Path, first: str = GOOD, rest: str = MIXED) -> None:
             "env": {"MINE": "{scratch}/x", "NOT_FOR_THIS": "1"},
             "env_needs": {"NOT_FOR_THIS": "xla", "MINE": "unheard-of"},
         },
+        {"name": "slow", "files": ["xla/check_slow.py"], "profile": "full"},
     ]
     (home / "groups.json").write_text(json.dumps({"groups": groups}), encoding="utf-8")
 
@@ -181,9 +196,19 @@ def test_only_what_was_asked_for(small: Path) -> None:
     assert list(results) == ["device.import"]
 
 
+def test_the_profile_decides_and_the_header_says_what_is_left_out(small: Path) -> None:
+    write(small)
+    _, quick = run(small, "--suite", "xla")
+    header = json.loads((small / "out.jsonl").read_text("utf-8").splitlines()[0])
+    assert (list(quick), header["left_out"]) == (["device.import"], ["slow"])
+    _, full = run(small, "--suite", "xla", "--profile", "full")
+    header = json.loads((small / "out.jsonl").read_text("utf-8").splitlines()[0])
+    assert (list(full), header["left_out"]) == (["device.import", "xla.slow"], [])
+
+
 def test_a_suite_that_does_not_exist_is_refused(small: Path) -> None:
     write(small)
     command = [sys.executable, "-I", str(small / "run.py"), "--list", "--suite", "nothing"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "there are device, session" in done.stderr
+    assert "there are device, session, xla" in done.stderr

@@ -47,6 +47,11 @@ def test_the_first_line_says_what_was_not_exercised() -> None:
     assert "tensorflow_cpu-2.6.5.whl" in found.headline()
 
 
+def test_what_the_profile_leaves_out_is_said() -> None:
+    lines = result.not_exercised([], ["xla"], ["xla"], ["xla-size", "xla-more"])
+    assert lines == ["xla-size, xla-more (only with --profile full)"]
+
+
 def test_a_report_can_be_read_back(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_bytes(msgspec.json.encode(report(check("device.a", "passed", "ü"))))

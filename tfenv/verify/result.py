@@ -83,11 +83,22 @@ def summarise(checks: Iterable[Check]) -> Summary:
 
 
 def not_exercised(
-    checks: Iterable[Check], suites: Iterable[str], chosen: Iterable[str]
+    checks: Iterable[Check],
+    suites: Iterable[str],
+    chosen: Iterable[str],
+    groups: Iterable[str] = (),
 ) -> list[str]:
-    """What a run says nothing about: suites left out, and the reasons of skips, each once."""
-    left_out = sorted(set(suites) - set(chosen))
-    lines = [f"suite {name} (not asked for)" for name in left_out]
+    """What a run says nothing about.
+
+    Args:
+        checks: the results; the reason of a skip is given once.
+        suites: all that there are.
+        chosen: those that were run.
+        groups: groups of checks that the profile left out.
+    """
+    lines = [f"suite {name} (not asked for)" for name in sorted(set(suites) - set(chosen))]
+    if names := ", ".join(groups):
+        lines.append(f"{names} (only with --profile full)")
     reasons: dict[str, list[str]] = {}
     for check in checks:
         if check.status == "skipped":

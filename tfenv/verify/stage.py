@@ -63,13 +63,15 @@ def verify(
         checks.append(_consistency(python))
         on_check(checks[-1])
     require_cuda_libraries(request.target, checks)
-    every = outcome.header.get("all_suites", outcome.header["suites"])
+    header = outcome.header
     return Report(
         target=request.target.name,
         wheel=item.describe(),
         environment=extra | {"profile": request.orders.profile, "device": request.device},
         summary=summarise(checks),
-        not_exercised=not_exercised(checks, every, outcome.header["suites"]),
+        not_exercised=not_exercised(
+            checks, header["all_suites"], header["suites"], header["left_out"]
+        ),
         checks=checks,
         seconds=round(time.monotonic() - started, 1),
     )
