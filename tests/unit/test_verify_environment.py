@@ -11,7 +11,7 @@ import pytest
 from tfenv.errors import ConflictError, EnvironmentFailedError, UsageError
 from tfenv.facts import pinned
 from tfenv.target import Target, parse
-from tfenv.verify import environment, subject
+from tfenv.verify import environment, expect, stage, subject
 from tfenv.verify.interpreter import Interpreter
 from tfenv.verify.subject import Subject
 
@@ -104,6 +104,25 @@ def test_a_local_build_of_the_version_is_accepted(tmp_path: Path) -> None:
     wheel.write_bytes(b"")
     item = subject.of(TARGET, "3.7", wheel)
     assert item.describe() == f"{wheel.name} (a file)"
+
+
+def test_the_suite_does_not_expect_the_name_of_a_local_build(tmp_path: Path) -> None:
+    wheel = tmp_path / "tensorflow-2.6.5+mine-cp37-cp37m-linux_x86_64.whl"
+    wheel.write_bytes(b"")
+    assert expect.expected(shipped(), "auto")["packages"]["tensorflow-cpu"] == "2.6.5"
+    own = expect.expected(subject.of(TARGET, "3.7", wheel), "auto")
+    assert "tensorflow-cpu" not in own["packages"]
+    assert own["packages"]["numpy"] == "1.19.5"
+    assert "git_version" not in own
+
+
+@pytest.mark.parametrize("python", ["3.12", "2.7"])
+def test_a_python_that_the_release_lacks_is_a_conflict(python: str, tmp_path: Path) -> None:
+    request = stage.Request(target=TARGET, python=python, folder=tmp_path)
+    with pytest.raises(ConflictError) as caught:
+        stage.verify(request, lambda _: None, lambda _: None)
+    assert caught.value.exit_code == 3
+    assert "--python 3." in caught.value.fix
 
 
 def fake_uv(folder: Path, body: str, monkeypatch: pytest.MonkeyPatch) -> None:

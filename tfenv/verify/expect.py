@@ -14,7 +14,15 @@ def expected(subject: Subject, device: str) -> dict[str, Any]:
         subject.target,
         distribution=subject.distribution,
         python=subject.python,
-        versions=subject.versions,
+        versions=expected_versions(subject),
         device=device,
         released=subject.wheel is None,
     )
+
+
+def expected_versions(subject: Subject) -> dict[str, str]:
+    """The locked packages; a wheel given as a file may have another name and a local version."""
+    versions = dict(subject.versions)
+    if subject.wheel is not None:
+        versions.pop(subject.distribution, None)
+    return versions

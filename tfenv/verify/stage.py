@@ -11,8 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from tfenv.errors import EnvironmentFailedError, NotHereError, UsageError
+from tfenv.errors import ConflictError, EnvironmentFailedError, NotHereError, UsageError
 from tfenv.target import Target
+from tfenv.toolchain.model import Choices
+from tfenv.toolchain.python import python as choose_python
 from tfenv.verify import drive, environment, interpreter, subject
 from tfenv.verify.expect import expected
 from tfenv.verify.result import Check, Report, not_exercised, summarise
@@ -81,6 +83,7 @@ def _environment(
     request: Request, say: Callable[[str], None]
 ) -> tuple[Path, Path, subject.Subject, dict[str, object]]:
     pythons = subject.locked_pythons(request.target)
+    _check_python(request, pythons)
     uv = environment.uv_program()
     if request.engine == "host" and not request.python:
         raise UsageError(
@@ -104,6 +107,23 @@ def _environment(
     made = environment.make(item, found, index=request.index, say=say)
     extra["environment"] = {"key": made.key, "made": made.made}
     return made.python, made.site, item, extra
+
+
+def _check_python(request: Request, pythons: list[str]) -> None:
+    """A minor that was asked for must be one that the release supports, and that has a lock.
+
+    Raises:
+        ConflictError: it is not; the nearest choice is named.
+    """
+    minor = request.python
+    if not re.fullmatch(r"\d+\.\d+", minor) or minor in pythons:
+        return
+    choose_python(request.target, Choices(python=minor))
+    raise ConflictError(
+        f"{request.target.name} has no shipped lock for Python {minor}",
+        f"it can be verified with Python {', '.join(pythons)}",
+        f"--python {pythons[0]}",
+    )
 
 
 def _consistency(python: Path) -> Check:
