@@ -3,7 +3,9 @@
 The search is derandomised: the same inputs are tried on every machine, every time.
 """
 
-from tfsuite import graphs, kernels, numerics, reference
+import pytest
+
+from tfsuite import expected, graphs, kernels, numerics, reference, releases
 from tfsuite.lazy import Lazy, np
 
 hypothesis = Lazy("hypothesis")
@@ -237,4 +239,6 @@ PROPERTIES = {
 
 
 def hold(name):
+    if name == "strided_slice" and releases.holds("<1.13", expected.load()["version"]):
+        pytest.skip("x[4:0] ends the process of this release: see kernels.crash[slice_backwards]")
     return kernels.case("property.%s.any" % name, PROPERTIES[name])

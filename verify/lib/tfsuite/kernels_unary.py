@@ -85,7 +85,7 @@ TABLE = (
     Unary("cos", "Cos", "cos", -50, 50, (NAN, NAN, 1.0, 1.0), 2, floor=1.0, dtypes=FLOATS + COMPLEX),
     Unary("tan", "Tan", "tan", -1.5, 1.5, (NAN, NAN, 0.0, -0.0), 4),
     Unary("asin", "Asin", "asin", -1, 1, (NAN, NAN, 0.0, -0.0), 4),
-    Unary("acos", "Acos", "acos", -1, 1, (NAN, NAN, 1.5707963267948966, 1.5707963267948966), 4),
+    Unary("acos", "Acos", "acos", -1, 1, (NAN, NAN, 1.5707963267948966, 1.5707963267948966), {"*": 4, "float16": 8}),
     Unary("atan", "Atan", "atan", -1e3, 1e3, (1.5707963267948966, -1.5707963267948966, 0.0, -0.0), 4),
     Unary("sinh", "Sinh", "sinh", -60, 60, (INF, -INF, 0.0, -0.0), 4, xla=32),
     Unary("cosh", "Cosh", "cosh", -60, 60, (INF, INF, 1.0, 1.0), 4, xla=32),

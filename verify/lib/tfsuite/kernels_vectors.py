@@ -232,6 +232,11 @@ with graphs.session() as session:
     %s
 """
 CRASHES = {
+    "slice_backwards": (
+        ["x = t.placeholder('float32', [6])"],
+        "[t.reduce_sum(x[4:0])], {x: np.ones([6])}",
+        "0.0",
+    ),
     "int_min_floordiv": (
         ["x, y = t.placeholder('int32', [1]), t.placeholder('int32', [1])"],
         "t.floordiv(x, y), {x: [-2**31], y: [-1]}",
