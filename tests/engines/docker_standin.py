@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 _VALUED = {"--name", "--user", "--env", "--volume", "--network"}
+_TOOLS = "/opt/image/bin"  # where the image would have its Bazel
 
 
 def main(arguments: list[str]) -> int:
@@ -50,12 +51,13 @@ def run(arguments: list[str]) -> int:
             return 125
     _image, *command = words
     with tempfile.TemporaryDirectory(dir=os.environ["STANDIN_TMP"]) as home:
-        script = _script(Path(home), options["--volume"], command)
+        volumes = [*options["--volume"], f"{os.environ['STANDIN_TOOLS']}:{_TOOLS}:ro"]
+        script = _script(Path(home), volumes, command)
         namespaces = ["unshare", "--mount"]
         if options["--network"] == ["none"]:
             namespaces.append("--net")
         variables = dict(one.split("=", 1) for one in options["--env"])
-        variables["PATH"] = os.environ["STANDIN_PATH"]
+        variables["PATH"] = f"{_TOOLS}:{os.environ['STANDIN_PATH']}"
         return subprocess.run(
             [*namespaces, "bash", "-euc", script], env=variables, check=False
         ).returncode

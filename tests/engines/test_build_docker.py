@@ -46,14 +46,14 @@ def tools(tmp_path: Path) -> Path:
 def test_the_engine_docker(tmp_path: Path, tools: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
-    path = f"{tools}{os.pathsep}{os.environ['PATH']}"
     code, document, said = builds.build(
         work,
         TARGET,
         "--engine",
         "docker",
-        PATH=path,
-        STANDIN_PATH=path,
+        PATH=f"{tools}{os.pathsep}{os.environ['PATH']}",
+        STANDIN_PATH=os.environ["PATH"],
+        STANDIN_TOOLS=str(tools),
         STANDIN_TMP=str(tmp_path),
     )
     builds.stop_bazel(work)
