@@ -44,7 +44,8 @@ def command_line() -> str:
 def _command(command: click.Command, name: str) -> Iterator[str]:
     if isinstance(command, click.Group):
         for child, inner in sorted(command.commands.items()):
-            yield from (f"### {name} {child}", "", inner.help or "", "")
+            said = inspect.cleandoc(inner.help or "")
+            yield from (f"### {name} {child}", "", *map(str.rstrip, said.splitlines()), "")
             yield from _command(inner, f"{name} {child}")
         return
     inner_context = click.Context(command, info_name=name)

@@ -21,7 +21,7 @@ REGISTRIES = [
 FORBIDDEN = {
     "the host of a package registry": re.compile("|".join(map(re.escape, REGISTRIES))),
     "a path of one person's machine": re.compile(
-        r"(?<![\w.$}-])/(?:root/\.pyenv|work/(?:main|shared|\.)|tmp/team|home/[a-z]+/)"
+        r"(?<![\w.$}-])/(?:root/\.pyenv|work/(?:main|shared|\.library|\.mirror)|tmp/team)"
     ),
     "a merge conflict": re.compile(r"^(?:<{7} |>{7} |={7}$)", re.MULTILINE),
     "a carriage return": re.compile(r"\r"),
