@@ -24,6 +24,7 @@ from tfenv.audit.quick import quick
 from tfenv.cli.audit import command
 from tfenv.errors import BadWheelError, MissingToolError, UsageError
 from tfenv.wheel import blob
+from tfenv.wheel.inspect import inspect
 
 
 def found(result: Audit) -> set[tuple[str, str]]:
@@ -179,7 +180,7 @@ def test_folders_are_compared_too(tmp_path: Path) -> None:
     assert audit(tmp_path / "a", tmp_path / "a").verdict == "identical"
 
 
-def layer(files: dict[str, bytes], *, mtime: int = 0, link: str = "") -> bytes:
+def layer(files: dict[str, bytes], *, mtime: int = 0, link: str = "", uid: int = 0) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         root = tarfile.TarInfo("./")
@@ -187,7 +188,7 @@ def layer(files: dict[str, bytes], *, mtime: int = 0, link: str = "") -> bytes:
         archive.addfile(root)
         for name, data in files.items():
             item = tarfile.TarInfo(name)
-            item.size, item.mtime, item.mode = len(data), mtime, 0o644
+            item.size, item.mtime, item.mode, item.uid = len(data), mtime, 0o644, uid
             archive.addfile(item, io.BytesIO(data))
         if link:
             item = tarfile.TarInfo("link")
@@ -223,6 +224,17 @@ def test_images_are_compared_layer_by_layer(tmp_path: Path) -> None:
     assert found(audit(one, two)) == {("text-line", "layer0/etc/conf")}
     linked = [image(tmp_path / t, [layer(files, link=t)]) for t in ("here", "there")]
     assert found(audit(linked[0], linked[1])) >= {("link", "layer0/link")}
+
+
+def test_what_a_layer_says_beside_content_counts(tmp_path: Path) -> None:
+    files = {"etc/conf": b"a\n"}
+    plain = image(tmp_path / "a", [layer(files)])
+    later = audit(plain, image(tmp_path / "b", [layer(files, mtime=9)]))
+    assert (later.verdict, later.normalisers) == ("equivalent", ["zip-mtime"])
+    packed = audit(plain, image(tmp_path / "c", [layer(files)], packed=False))
+    assert (packed.verdict, packed.normalisers) == ("equivalent", ["zip-encoding"])
+    owned = audit(plain, image(tmp_path / "d", [layer(files, uid=1000)]))
+    assert found(owned) == {("owner", "layer0/etc/conf")}
 
 
 def test_an_image_in_a_tar_is_read_in_place(tmp_path: Path) -> None:
@@ -286,6 +298,44 @@ def test_the_command(tmp_path: Path) -> None:
     assert (same.exit_code, same.stdout.splitlines()[0]) == (0, "identical")
     wrong = CliRunner().invoke(command, [str(one), str(two), "--without", "zip-colour"])
     assert wrong.exit_code == 2
+
+
+def test_what_lies_between_members_is_never_passed_over(tmp_path: Path) -> None:
+    one = make_wheel(tmp_path / "a", {"a.py": b"x = 1\n"})
+    for name in ("comment", "local", "hole"):
+        data = bytearray(one.read_bytes())
+        if name == "comment":
+            data[-2:] = struct.pack("<H", 5) + b"hello"
+        elif name == "local":
+            data[10] ^= 1  # the time in a local header, which nothing reads
+        else:
+            at = data.find(b"PK\1\2")
+            data[at:at] = b"secret"
+            end = data.rfind(b"PK\5\6")
+            (start,) = struct.unpack_from("<I", data, end + 16)
+            struct.pack_into("<I", data, end + 16, start + 6)
+        two = tmp_path / name / one.name
+        two.parent.mkdir()
+        two.write_bytes(bytes(data))
+        result = audit(one, two)
+        if name == "hole":
+            assert found(result) == {("hidden-bytes", "")}
+            assert "hidden-bytes" in {f.code for f in inspect(two).findings}
+        else:
+            assert (result.verdict, result.normalisers) == ("equivalent", ["zip-encoding"])
+            assert audit(one, two, ["record"]).verdict == "different"
+
+
+def test_libraries_without_section_headers_are_compared_as_a_whole(tmp_path: Path) -> None:
+    library = bytearray(compile_library(tmp_path / "c", "int f() { return 1; }"))
+    struct.pack_into("<Q", library, 40, 0)  # e_shoff
+    struct.pack_into("<HH", library, 60, 0, 0)  # e_shnum, e_shstrndx
+    one = make_wheel(tmp_path / "a", {"tensorflow/a.so": bytes(library)})
+    library[len(library) // 2 : len(library) // 2 + 400 : 16] = b"\xa5" * 25
+    two = make_wheel(tmp_path / "b", {"tensorflow/a.so": bytes(library)})
+    result = audit(one, two)
+    assert result.verdict == "different"
+    assert {d.path for d in result.differences} == {"tensorflow/a.so"}
 
 
 def test_strict_uses_no_normaliser(tmp_path: Path) -> None:

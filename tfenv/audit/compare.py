@@ -10,9 +10,11 @@ from pathlib import Path
 from tfenv.audit import libraries, normalise, scan, texts
 from tfenv.audit.model import Audit, Difference, Explained, Side
 from tfenv.audit.normalise import Facts, Normaliser
+from tfenv.audit.oci import OciTree
 from tfenv.audit.sides import declared, describe, open_both
 from tfenv.audit.store import Store
 from tfenv.wheel import contents, elf
+from tfenv.wheel.archive import ZipTree
 from tfenv.wheel.blob import Blob
 from tfenv.wheel.entry import Entry, refuse
 
@@ -93,6 +95,8 @@ class _Comparison:
         for path_a, path_b in pairs.items():
             if self.a.digests[path_a] != self.b.digests[path_b]:
                 self._member(path_a, self.a.kept[path_a], self.b.kept[path_b])
+        if not self.found and not self.explained and not self._same_container():
+            self._stored("zip-encoding", "headers that nothing reads, or compression")
         used = {item.normaliser for item in self.explained}
         verdict = "different" if self.found else "equivalent" if used else "identical"
         digests = self.hashes or ("", "")
@@ -104,6 +108,13 @@ class _Comparison:
             a=describe(self.a.tree, self.facts[0], digests[0]),
             b=describe(self.b.tree, self.facts[1], digests[1]),
         )
+
+    def _same_container(self) -> bool:
+        """Whether equal members mean equal things: files of one hash never come this far."""
+        a, b = self.a.tree, self.b.tree
+        if isinstance(a, OciTree) and isinstance(b, OciTree):
+            return a.digest == b.digest
+        return a.kind == b.kind == "directory"
 
     def _pairs(self) -> dict[str, str]:
         """A's names to B's; members of one side only are differences."""
@@ -127,32 +138,45 @@ class _Comparison:
         """Differences in how members are stored, not in what they hold."""
         left = [self.a.tree.entries[path] for path in pairs]
         right = [_renamed(self.b.tree.entries[path_b], path_a) for path_a, path_b in pairs.items()]
-        order_a = [e.path for e in sorted(left, key=lambda e: e.index)]
-        order_b = [e.path for e in sorted(right, key=lambda e: e.index)]
-        same_kind = self.a.tree.kind == self.b.tree.kind == "zip"
-        allowed = {item.name for item in self.allowed}
-        if same_kind and order_a != order_b:
-            self._stored("zip-order", allowed, "members stand in another order")
         rows = list(zip(left, right, strict=True))
-        if same_kind:
-            self._attribute("zip-mtime", allowed, [(e, f) for e, f in rows if e.mtime != f.mtime])
-            raw = [(e, f) for e, f in rows if e.method != f.method or _repacked(e, f, self)]
-            self._attribute("zip-encoding", allowed, raw)
-        self._attribute("zip-mode", allowed, [(e, f) for e, f in rows if e.mode != f.mode])
+        if self.a.tree.kind == self.b.tree.kind != "directory":
+            order_a = [e.path for e in sorted(left, key=lambda e: e.index)]
+            order_b = [e.path for e in sorted(right, key=lambda e: e.index)]
+            if order_a != order_b:
+                self._stored("zip-order", "members stand in another order")
+            self._attribute("zip-mtime", [(e, f) for e, f in rows if e.mtime != f.mtime])
+            self._encoding(rows)
+        self._attribute("zip-mode", [(e, f) for e, f in rows if e.mode != f.mode])
         for one, two in rows:
             if one.link != two.link:
                 self._differ(one.path, "link", "another target", f"{one.link} | {two.link}")
             elif bool(one.mode & 0o111) != bool(two.mode & 0o111):
                 detail = f"mode {one.mode:o} in A, {two.mode:o} in B"
                 self._differ(one.path, "mode", "a file became executable, or ceased to be", detail)
-        told = self.found or self.explained
-        if same_kind and not told and not self._content_differs(pairs):
-            self._stored("zip-encoding", allowed, "extra fields or comments of the archive")
+            if one.owner != two.owner:
+                detail = f"{one.owner} | {two.owner}"
+                self._differ(one.path, "owner", "another user, or other attributes", detail)
 
-    def _content_differs(self, pairs: dict[str, str]) -> bool:
-        return any(self.a.digests[p] != self.b.digests[q] for p, q in pairs.items())
+    def _encoding(self, rows: list[tuple[Entry, Entry]]) -> None:
+        """What only decompression looks at, and what lies between the members."""
+        raw = [
+            (e, f)
+            for e, f in rows
+            if (e.method, e.raw) != (f.method, f.raw) or _repacked(e, f, self)
+        ]
+        self._attribute("zip-encoding", raw)
+        a, b = self.a.tree, self.b.tree
+        if not isinstance(a, ZipTree) or not isinstance(b, ZipTree):
+            return
+        hidden_a, hidden_b = a.hidden(), b.hidden()
+        if not raw and (hidden_a[1] != hidden_b[1] or a.folders != b.folders):
+            self._stored("zip-encoding", "extra fields, entries for folders, or the comment")
+        for name, (loose, _) in (("A", hidden_a), ("B", hidden_b)):
+            if loose:
+                cause = "something was hidden in the archive, or a tool left a hole"
+                self._differ("", "hidden-bytes", cause, f"{loose} bytes in {name} are in no member")
 
-    def _attribute(self, name: str, allowed: set[str], rows: list[tuple[Entry, Entry]]) -> None:
+    def _attribute(self, name: str, rows: list[tuple[Entry, Entry]]) -> None:
         """One line for all members in which a stored attribute differs."""
         if not rows:
             return
@@ -162,10 +186,10 @@ class _Comparison:
             "zip-mode": f"{one.mode:o} | {two.mode:o}",
             "zip-encoding": f"method {one.method}, {one.packed} bytes | {two.method}, {two.packed}",
         }[name]
-        self._stored(name, allowed, f"{len(rows)} members, the first {one.path}: {shown}")
+        self._stored(name, f"{len(rows)} members, the first {one.path}: {shown}")
 
-    def _stored(self, name: str, allowed: set[str], detail: str) -> None:
-        if name in allowed:
+    def _stored(self, name: str, detail: str) -> None:
+        if any(item.name == name for item in self.allowed):
             self._explain("", name, detail)
         else:
             self._differ("", name, "the archive was written in another way", detail)

@@ -248,8 +248,12 @@ def _outside(pair: Pair) -> Found:
             yield _difference(pair, "headers", "follows from the sections above", detail)
         return
     for start, end in gaps[0]:
-        for part in islice(ranges.differing(pair.a, pair.b, start, start, end - start), 10):
+        for count, part in enumerate(ranges.differing(pair.a, pair.b, start, start, end - start)):
             at = start + part.start
+            if count == MAX_NAMED:
+                detail = f"more from offset {at:#x} to {end:#x}, in no section"
+                yield _difference(pair, "headers", "another linker, or an edited file", detail)
+                break
             left = pair.a.read(at, part.end - part.start)
             right = pair.b.read(at, part.end - part.start)
             kind = "headers" if at < 4096 or at >= pair.a.size - 65_536 else "padding"

@@ -66,7 +66,10 @@ def zip_mode(entries: Sequence[Entry]) -> Sequence[Entry]:
 
 def zip_encoding(entries: Sequence[Entry]) -> Sequence[Entry]:
     """Members without what only decompression looks at."""
-    return [dataclasses.replace(e, packed=0, offset=0, method=0) for e in entries]
+    return [
+        dataclasses.replace(e, packed=0, offset=0, method=0, described=False, raw=0)
+        for e in entries
+    ]
 
 
 def mask_version(_path: str, data: bytes, facts: Facts) -> bytes:
@@ -144,7 +147,7 @@ def mask_record(path: str, data: bytes, _facts: Facts) -> bytes:
 REGISTRY: tuple[Normaliser, ...] = (
     Normaliser(
         "zip-order",
-        "the order of the members in the archive, which follows the order in which a file system "
+        "the order of the members in an archive or layer, which follows the order in which a file system "
         "listed them; installers do not see it",
         "container",
         container=zip_order,
@@ -165,8 +168,9 @@ REGISTRY: tuple[Normaliser, ...] = (
     ),
     Normaliser(
         "zip-encoding",
-        "how members are compressed and which extra fields they have; their content is compared "
-        "after decompression",
+        "how members are compressed, their extra fields, entries for folders and the archive's "
+        "comment; content is compared after decompression, and bytes that belong to no member are "
+        "named",
         "container",
         container=zip_encoding,
     ),

@@ -68,6 +68,7 @@ class OciTree:
             manifests = json.loads(stream.read(_MAX_JSON))["manifests"]
         if len(manifests) != 1:
             raise ValueError(f"it holds {len(manifests)} images, and one is expected")
+        self.digest = str(manifests[0]["digest"])
         found = json.loads(self._json(manifests[0]))
         return self._manifest_of(found) if "manifests" in found else found
 
@@ -201,7 +202,19 @@ def _entry(path: str, index: int, member: tarfile.TarInfo) -> Entry:
         mode=member.mode & 0o7777,
         mtime=str(int(member.mtime)),
         link=link,
+        owner=_owner(member),
     )
+
+
+def _owner(member: tarfile.TarInfo) -> str:
+    """Who a file belongs to in a layer, and its extended attributes."""
+    extra = " ".join(
+        f"{key}={value}"
+        for key, value in sorted(member.pax_headers.items())
+        if key not in ("mtime", "atime", "ctime", "path", "linkpath", "size")
+    )
+    names = f"{member.uid}:{member.gid} {member.uname}:{member.gname}"
+    return f"{names} {extra}".rstrip()[:2000]
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Iterator[bytes]:

@@ -8,7 +8,9 @@ The format is described in PKWARE's APPNOTE 6.3.
 
 from __future__ import annotations
 
+import hashlib
 import struct
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -34,6 +36,7 @@ class _Directory(NamedTuple):
     members: int
     size: int
     offset: int
+    comment: bytes
 
 
 class ZipTree:
@@ -53,7 +56,10 @@ class ZipTree:
         except OSError as error:
             raise refuse(path.name, f"it cannot be opened: {error.strerror}") from error
         try:
-            self.entries: Mapping[str, Entry] = _read_directory(self._file)
+            directory = _find_directory(self._file)
+            found, self._folders = _read_directory(self._file, directory)
+            self.entries: Mapping[str, Entry] = found
+            self.comment, self._start = directory.comment, directory.offset
         except (ValueError, struct.error) as error:
             self._file.close()
             raise refuse(path.name, str(error)) from error
@@ -63,6 +69,37 @@ class ZipTree:
 
     def close(self) -> None:
         self._file.close()
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """Entries for folders, which some archives have and installers make by themselves."""
+        return frozenset(item.path for item in self._folders)
+
+    def hidden(self) -> tuple[int, int]:
+        """What lies in the file beside members and directory.
+
+        Returns:
+            the number of bytes that belong to no member, and a checksum of the local headers'
+            extra fields and of the archive's comment, which no installer reads.
+
+        Raises:
+            BadWheelError: a local header is damaged.
+        """
+        extra = hashlib.sha256(self.comment)
+        loose = end = 0
+        items = [*self.entries.values(), *self._folders]
+        try:
+            for item in sorted(items, key=lambda item: item.offset):
+                loose += item.offset - end
+                length = seek_data(self._file, item)
+                start = self._file.tell()
+                self._file.seek(start - length)
+                extra.update(self._file.read(length))
+                end = start + item.packed + (_descriptor(self._file, start, item))
+            loose += self._start - end
+        except (ValueError, struct.error) as error:
+            raise refuse(self.path.name, str(error)) from error
+        return max(loose, 0), int.from_bytes(extra.digest()[:8], "big")
 
     def stream(self, wanted: Wanted) -> Iterator[tuple[Entry, Iterator[bytes]]]:
         """The wanted members in the order of their data, each as chunks to use at once."""
@@ -90,21 +127,23 @@ class ZipTree:
             raise refuse(self.path.name, f"{error}") from error
 
 
-def _read_directory(stream: BinaryIO) -> dict[str, Entry]:
-    directory = _find_directory(stream)
+def _read_directory(
+    stream: BinaryIO, directory: _Directory
+) -> tuple[dict[str, Entry], list[Entry]]:
+    """The members by name, and the folders."""
     stream.seek(directory.offset)
     data = stream.read(directory.size)
     if len(data) != directory.size:
         raise ValueError("the central directory is cut off")
     found: dict[str, Entry] = {}
-    folders: set[str] = set()
+    folders: list[Entry] = []
     position = total = packed = 0
     for index in range(directory.members):
         item, position = _read_central(data, position, index)
         if item.path.endswith("/"):
             if item.size:
                 raise ValueError(f"the folder {item.path!r} holds data")
-            folders.add(item.path)
+            folders.append(item)
             continue
         if item.path in found:
             raise ValueError(f"the name {item.path!r} is there twice")
@@ -115,11 +154,11 @@ def _read_directory(stream: BinaryIO) -> dict[str, Entry]:
         raise ValueError("the central directory is longer than its entries")
     if total > MAX_TOTAL or (total > BOMB_TOTAL and total > BOMB_RATIO * max(packed, 1)):
         raise ValueError(f"it would unpack {packed} bytes to {total}: a zip bomb")
-    if clash := next((name for name in folders if name.removesuffix("/") in found), None):
+    if clash := next((f.path for f in folders if f.path.removesuffix("/") in found), None):
         raise ValueError(f"{clash!r} is a file and a folder")
     entries_of.check_layout(found)
-    _check_overlap(found, directory.offset)
-    return found
+    _check_overlap([*found.values(), *folders], directory.offset)
+    return found, folders
 
 
 def _find_directory(stream: BinaryIO) -> _Directory:
@@ -143,7 +182,7 @@ def _find_directory(stream: BinaryIO) -> _Directory:
         raise ValueError("there are bytes before the archive or inside its directory")
     if size > MAX_DIRECTORY or count > entries_of.MAX_MEMBERS:
         raise ValueError(f"it claims {count} members")
-    return _Directory(count, size, offset)
+    return _Directory(count, size, offset, tail[at + END.size :])
 
 
 def _read_end64(stream: BinaryIO, end: int) -> tuple[int, int, int, int, int, int, int]:
@@ -164,8 +203,8 @@ def _read_end64(stream: BinaryIO, end: int) -> tuple[int, int, int, int, int, in
 
 def _read_central(data: bytes, position: int, index: int) -> tuple[Entry, int]:
     (
-        magic, _made, _need, flags, method, time, date, crc, packed, size,
-        name_length, extra_length, comment_length, disk, _internal, external, offset,
+        magic, made, need, flags, method, time, date, crc, packed, size,
+        name_length, extra_length, comment_length, disk, internal, external, offset,
     ) = CENTRAL.unpack_from(data, position)  # fmt: skip
     if magic != b"PK\x01\x02":
         raise ValueError("the central directory is damaged")
@@ -192,7 +231,20 @@ def _read_central(data: bytes, position: int, index: int) -> tuple[Entry, int]:
         f"{(date >> 9) + 1980:04}-{date >> 5 & 15:02}-{date & 31:02} "
         f"{time >> 11:02}:{time >> 5 & 63:02}:{(time & 31) * 2:02}"
     )
-    item = Entry(name, size, index, mode & 0o7777, stamp, crc, packed, offset, method)
+    rest = f"{made} {need} {flags} {internal} {external & 0xFFFF}".encode()
+    item = Entry(
+        name,
+        size,
+        index,
+        mode=mode & 0o7777,
+        mtime=stamp,
+        crc=crc,
+        packed=packed,
+        offset=offset,
+        method=method,
+        described=bool(flags & 8),
+        raw=zlib.crc32(data[start + name_length : end], zlib.crc32(rest)),
+    )
     return item, end
 
 
@@ -214,10 +266,10 @@ def _long_sizes(extra: bytes, size: int, packed: int, offset: int) -> tuple[int,
     raise ValueError("a ZIP64 size is missing")
 
 
-def _check_overlap(found: Mapping[str, Entry], limit: int) -> None:
+def _check_overlap(found: list[Entry], limit: int) -> None:
     """Refuse members that share bytes of the file."""
     end = 0
-    for item in sorted(found.values(), key=lambda item: item.offset):
+    for item in sorted(found, key=lambda item: item.offset):
         if item.offset < end:
             raise ValueError(f"{item.path} overlaps another member: a zip bomb")
         end = item.offset + LOCAL.size + len(item.path.encode()) + item.packed
@@ -225,8 +277,23 @@ def _check_overlap(found: Mapping[str, Entry], limit: int) -> None:
         raise ValueError("a member lies outside the archive")
 
 
-def seek_data(stream: BinaryIO, item: Entry) -> None:
-    """Go to the data of a member, if its local header agrees with the central directory."""
+def _descriptor(stream: BinaryIO, start: int, item: Entry) -> int:
+    """The length of the record after a member's data that repeats its CRC and sizes."""
+    if not item.described:
+        return 0
+    stream.seek(start + item.packed)
+    signature = 4 if stream.read(4) == b"PK\x07\x08" else 0
+    stream.seek(start + item.packed + signature)
+    wide = stream.read(20) == struct.pack("<IQQ", item.crc or 0, item.packed, item.size)
+    return signature + (20 if wide else 12)
+
+
+def seek_data(stream: BinaryIO, item: Entry) -> int:
+    """Go to the data of a member, if its local header agrees with the central directory.
+
+    Returns:
+        the length of the extra fields before the data.
+    """
     stream.seek(item.offset)
     header = LOCAL.unpack(stream.read(LOCAL.size))
     magic, method, name_length, extra_length = header[0], header[3], header[9], header[10]
@@ -235,3 +302,4 @@ def seek_data(stream: BinaryIO, item: Entry) -> None:
     if stream.read(name_length) != item.path.encode():
         raise ValueError(f"the local header of {item.path} has another name")
     stream.seek(extra_length, 1)
+    return int(extra_length)

@@ -29,6 +29,7 @@ class Entry:
         mtime: the container's own text for the modification time; empty where none counts.
         crc: CRC-32 as declared, where the container has one.
         packed, offset, method: how a zip stores it.
+        described: whether a zip has the sizes after the data as well.
     """
 
     path: str
@@ -40,7 +41,10 @@ class Entry:
     packed: int = 0
     offset: int = 0
     method: int = 0
+    described: bool = False
     link: str = ""  # target of a symbolic link, where the container may hold links
+    owner: str = ""  # user, group and other attributes that a layer of an image keeps
+    raw: int = 0  # checksum of header fields that mean nothing for the content
 
 
 Wanted = Callable[[Entry], bool]

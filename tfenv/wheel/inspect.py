@@ -14,6 +14,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 
 from tfenv.errors import BadWheelError
 from tfenv.wheel import blob, contents, library, runs_on, tags
+from tfenv.wheel.archive import ZipTree
 from tfenv.wheel.cpu import CpuProof
 from tfenv.wheel.entry import Entry, Tree, read_small, refuse
 from tfenv.wheel.library import Library
@@ -302,6 +303,10 @@ class _Reading:
             for part in item.rpath:
                 if part and not part.startswith(("$ORIGIN", "@loader_path", "@rpath", "@exec")):
                     self._find("rpath", "warning", item.path, f"it looks for libraries in {part}")
+        loose = self.tree.hidden()[0] if isinstance(self.tree, ZipTree) else 0
+        if loose:
+            detail = f"{loose} bytes of the archive belong to no member"
+            self._find("hidden-bytes", "error", name, detail)
         for path in chosen if self.tree.kind == "zip" else ():
             folders = path.split("/")[:-1]
             if path.endswith(_STRAYS) or any(folder in _STRAY_FOLDERS for folder in folders):
