@@ -93,7 +93,8 @@ def outcome(item, call):
 
 def one_line(text, limit=500):
     line = " ".join(str(text).split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    # The cause stands at the beginning of some messages and at the end of others.
+    return line if len(line) <= limit else line[: limit // 2] + " … " + line[-limit // 2 :]
 
 
 def pytest_collectreport(report):

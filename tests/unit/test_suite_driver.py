@@ -181,6 +181,30 @@ def test_without_the_import_everything_is_skipped(small: Path) -> None:
     assert {result["status"] for result in results.values()} == {"skipped"}
 
 
+WRAPPED = (
+    """Traceback (most recent call last):
+  File "pywrap_tensorflow.py", line 58, in <module>
+    from tensorflow.python.pywrap_tensorflow_internal import *
+ImportError: libcublas.so.10.0: cannot open shared object file: No such file or directory
+
+Failed to load the native TensorFlow runtime.
+"""
+    + "Advice that goes on and on. " * 40
+)
+
+
+def test_the_cause_of_a_failed_import_is_found_in_a_long_message(small: Path) -> None:
+    write(small)
+    shutil.copy2(suite() / "device" / "check_import.py", small / "device")
+    package = small / "site" / "tensorflow"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(f"raise ImportError({WRAPPED!r})\n", encoding="utf-8")
+    _, results = run(small, "--suite", "device", "--site", str(small / "site"))
+    detail = results["device.import"]["detail"]
+    assert detail.startswith("ImportError: libcublas.so.10.0: cannot open shared object file")
+    assert len(detail) < 200
+
+
 def test_a_file_that_cannot_be_read_fails_its_group(small: Path) -> None:
     write(small, rest="import nothing_of_that_name\n")
     code, results = run(small)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,3 +80,14 @@ def test_a_healthy_copy_passes(healthy: Callable[[str], Environment], tmp_path: 
     home = healthy(target.name).python.parent.parent
     python = subjects.make(nothing, home, tmp_path / "copy", target.version)
     assert exam.verify(nothing, target, python, tmp_path / "report").right
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="this machine may have CUDA")
+def test_a_wheel_that_links_cuda_directly_is_no_crash(
+    healthy: Callable[[str], Environment], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    healthy("1.13.2-cuda")
+    code = tfenv("verify", "1.13.2-cuda", "--suite", "device", "--report", str(tmp_path))
+    assert code == 7
+    assert "libcublas.so.10.0" in capsys.readouterr().err
