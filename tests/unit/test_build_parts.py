@@ -16,9 +16,10 @@ import filelock
 import msgspec
 import pytest
 
+from tests.wheel_maker import make_wheel
 from tfenv import lock as locks
 from tfenv import toolchain
-from tfenv.build import bazel, driver, failure, npm, record, run, source
+from tfenv.build import bazel, driver, failure, inspection, npm, record, run, source
 from tfenv.build.commands import Command
 from tfenv.build.events import Progress
 from tfenv.errors import BuildError, DownloadError, MissingToolError, UsageError
@@ -315,3 +316,27 @@ class TestNpm:
     def test_versions_that_npm_does_not_carry_are_not_asked(self, tmp_path: Path) -> None:
         late = msgspec.structs.replace(self.item(b"bazel"), version="4.2.1")
         assert not npm.fetch(late, Cache(tmp_path))
+
+
+class TestInspection:
+    def look(self, tmp_path: Path, version: str, record_file: bytes | None = None) -> str:
+        path = make_wheel(
+            tmp_path, {"tensorflow/__init__.py": b""}, version=version, record=record_file
+        )
+        return inspection.look(tmp_path, [record.Product(path.name, "", 0)], TARGET)
+
+    def test_a_wheel_of_the_target(self, tmp_path: Path) -> None:
+        assert "CPython 3.7" in self.look(tmp_path, "2.6.5")
+        assert "CPython 3.7" in self.look(tmp_path, "2.6.5+local")
+
+    def test_another_release(self, tmp_path: Path) -> None:
+        with pytest.raises(BuildError) as caught:
+            self.look(tmp_path, "2.6.4")
+        assert "2.6.4" in caught.value.why
+
+    def test_a_wheel_whose_record_is_wrong(self, tmp_path: Path) -> None:
+        with pytest.raises(BuildError, match="not right"):
+            self.look(tmp_path, "2.6.5", b"tensorflow/__init__.py,sha256=AAAA,0\n")
+
+    def test_libraries_are_taken_as_they_are(self, tmp_path: Path) -> None:
+        assert inspection.look(tmp_path, [record.Product("lib.so", "", 0)], TARGET) == ""

@@ -15,7 +15,7 @@ import msgspec
 
 from tfenv import files
 from tfenv.build import bazel as bazels
-from tfenv.build import engines, failure, host, preflight, record
+from tfenv.build import engines, failure, host, inspection, preflight, record
 from tfenv.build import source as sources
 from tfenv.build.commands import Command, Options, Places, commands, dry_run
 from tfenv.build.probe import this_machine
@@ -302,6 +302,7 @@ class _Build:
                 f"{self.folders.work / 'out'} is empty",
                 f"read {self.folders.run / 'log.txt'}",
             )
+        runs_on = inspection.look(self.folders.work / "out", made, self.request.target)
         entry = record.Record(
             target=self.request.target.name,
             inputs=self.inputs,
@@ -312,6 +313,7 @@ class _Build:
             python=self.python,
             run=str(self.folders.run),
             seconds=round(seconds, 1),
+            runs_on=runs_on,
         )
         record.publish(self.folders.work / "out", self.folders.dist, entry)
         return Result(

@@ -36,6 +36,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     python: str = ""
     run: str = ""  # folder of its log and events
     seconds: float = 0.0
+    runs_on: str = ""  # what inspecting a wheel said, in a sentence
 
 
 def inputs(*parts: str) -> str:

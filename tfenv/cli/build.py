@@ -124,5 +124,7 @@ def _tell(result: Result) -> None:
         size = _output.size(product.size)
         click.echo(f"{state}: {result.folder / product.name} ({size})")
         click.echo(f"sha256: {product.sha256}")
+    if result.record.runs_on:
+        click.echo(f"inspected: {result.record.runs_on}")
     if not result.unchanged:
         click.echo(f"log and events: {result.record.run}")
