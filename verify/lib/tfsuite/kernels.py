@@ -136,7 +136,7 @@ def must_compile(build):
     if keyword == "jit_compile":
         import tensorflow as tf
 
-        return tf.function(build, jit_compile=True)
+        return tf.function(build, jit_compile=True, autograph=False)
     import tensorflow as tf
 
     compiler = getattr(getattr(tf, "xla", None), "experimental", None)
