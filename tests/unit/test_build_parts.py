@@ -251,6 +251,35 @@ class TestRun:
         assert [line["event"] for line in lines][:2] == ["step", "step"]
         assert not (tmp_path / "leader").exists()
 
+    def test_ctrl_c_ends_the_whole_group(self, tmp_path: Path) -> None:
+        """The build's own child notes its process; after the interrupt it is gone."""
+        note = tmp_path / "child"
+        child = f"trap '' HUP; echo $$ > {note}; echo 'tfenv: step compile begin'; exec sleep 600"
+        code = f"""
+import os, sys
+from pathlib import Path
+from tfenv.build import run
+from tfenv.build.commands import Command
+from tfenv.errors import StoppedError
+home = Path({str(tmp_path)!r})
+show = lambda update: print("up", flush=True)
+try:
+    run.run(Command(words=["sh", "-c", {child!r}]), dict(os.environ), home / "log", home / "bep",
+            run.Journal(home / "events.jsonl"), home / "leader", show)
+except StoppedError as error:
+    sys.exit(error.exit_code)
+"""
+        with subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(note.read_text()), 0)
+        assert '"interrupted"' in (tmp_path / "events.jsonl").read_text()
+
     def test_what_a_killed_build_left_running_is_ended(self, tmp_path: Path) -> None:
         words = ["sh", "-c", "echo up; while :; do sleep 0.1; done", str(tmp_path)]
         with subprocess.Popen(words, start_new_session=True, stdout=subprocess.PIPE) as left:
