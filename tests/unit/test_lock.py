@@ -139,3 +139,41 @@ def test_an_artifact_with_two_hashes_is_refused() -> None:
     bad = msgspec.structs.replace(locked, artifact=[twice])
     with pytest.raises(FileFormatError):
         lock.loads(lock.dumps(bad), "x.toml")
+
+
+# Small or pure Python: building them takes seconds, and no compiler or a C compiler at most.
+SMALL_SDISTS = {
+    "absl-py",
+    "clang",
+    "futures",
+    "gast",
+    "html5lib",
+    "idna-ssl",
+    "jax",
+    "markdown",
+    "opt-einsum",
+    "termcolor",
+    "wrapt",
+}
+
+
+def test_no_lock_for_linux_compiles_numpy() -> None:
+    """A lock that resolves against too old a glibc takes source distributions of such packages."""
+    folder = Path(pinned.__file__).parents[1] / "locks" / "python"
+    found: dict[str, set[str]] = {}
+    names = [path.name for path in folder.glob("*-linux_x86_64.txt")]
+    assert len(names) > 400
+    for name in names:
+        for pin in pinned.parse(pinned.shipped(name) or "", name).sdists:
+            found.setdefault(pin.name, set()).add(name)
+    assert found.keys() <= SMALL_SDISTS, {k: sorted(v)[:3] for k, v in found.items()}
+
+
+def test_build_tools_are_locked_exactly_where_something_is_built() -> None:
+    folder = Path(pinned.__file__).parents[1] / "locks" / "python"
+    for path in folder.glob("*.txt"):
+        if path.name.endswith(".build.txt"):
+            continue
+        built = bool(pinned.parse(path.read_text("utf-8"), path.name).sdists)
+        tools = path.with_name(path.name.removesuffix(".txt") + ".build.txt").is_file()
+        assert built == tools, path.name

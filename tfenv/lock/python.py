@@ -12,7 +12,7 @@ from tfenv.errors import ConflictError
 from tfenv.facts.pinned import PythonPins, parse, stem
 from tfenv.files import write_text
 from tfenv.lock import resolve
-from tfenv.target import Target
+from tfenv.target import Target, within
 from tfenv.toolchain import lookup
 
 TITLE = "tfenv python lock 1"
@@ -66,7 +66,7 @@ def requests(
             python=python,
             platform=target.platform,
             as_of=as_of,
-            glibc="2.28" if "manylinux_2_" in row.tag and "_2_17" not in row.tag else "2.17",
+            glibc=_glibc(target, row.tag),
             constraints=tuple(constraints),
             newer=_newer(as_of),
             index=index,
@@ -77,6 +77,16 @@ def requests(
         if constraints:
             header["pins"] = ", ".join(constraints)
         yield request, header
+
+
+def _glibc(target: Target, tag: str) -> str:
+    """The newest glibc that a chosen file may need.
+
+    2.17 is what nearly all releases need themselves. What 2.19 and newer depend on (ml-dtypes 0.5.3,
+    optree 0.17, numpy 2.3) has wheels for 2.27 and 2.28 only, and would be compiled otherwise.
+    """
+    own = "manylinux_2_" in tag and "_2_17" not in tag
+    return "2.28" if own or within(target.version, ">=2.19") else "2.17"
 
 
 def _newer(as_of: str) -> tuple[tuple[str, str], ...]:
@@ -111,6 +121,8 @@ def lock(
 def write(answer: Answer, folder: Path) -> list[Path]:
     """Write both files of a lock below `folder`; gives the paths."""
     paths = []
+    if not answer.build_text:
+        (folder / f"{answer.stem}.build.txt").unlink(missing_ok=True)
     for name, text in answer.files().items():
         write_text(folder / name, text)
         paths.append(folder / name)
