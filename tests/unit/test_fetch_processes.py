@@ -108,6 +108,34 @@ def test_killed_at_any_moment(server: Server, tmp_path: Path) -> None:
     assert wrong_files(tmp_path) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT reaches a process otherwise there")
+def test_interrupted_while_a_server_stalls(server: Server, tmp_path: Path) -> None:
+    """Ctrl-C ends at once although the server would keep the connection for ever."""
+    process: list[subprocess.Popen[str]] = []
+
+    def stalling(handler: Handler) -> None:
+        handler.begin(Content_Length=len(DATA))
+        handler.wfile.write(DATA[:70_000])
+        handler.wfile.flush()
+        part = tmp_path / "partial" / item(DATA).sha256
+        while not part.exists() or part.stat().st_size < 70_000:
+            handler.server.released.wait(0.01)
+        os.kill(process[0].pid, signal.SIGINT)
+        handler.server.released.wait()
+
+    server.answers["/a"] = stalling
+    wanted = item(DATA, server.url("/a"))
+    with start(tmp_path, wanted) as running:
+        process.append(running)
+        said = running.communicate(timeout=25)[0]
+    assert running.returncode == 130
+    assert json.loads(said)["kind"] == "interrupted"
+    server.answers["/a"] = ok(DATA)
+    (outcome,) = fetch([wanted], Cache(tmp_path), limits=FAST)
+    assert outcome.status == "downloaded"
+    assert server.asked[-1] == ("/a", "bytes=70000-")
+
+
 @pytest.mark.skipif(
     not sys.platform.startswith("linux") or shutil.which("unshare") is None,
     reason="a small disk is made with unshare and tmpfs",

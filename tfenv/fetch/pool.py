@@ -57,9 +57,9 @@ def fetch(
 
 
 def _stop(transport: Transport, jobs: Sequence[Future[Outcome]]) -> None:
-    transport.stop.set()
     for job in jobs:
         job.cancel()
+    transport.abort()
 
 
 def _require_room(items: Sequence[Item], cache: Cache) -> None:

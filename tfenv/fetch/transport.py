@@ -11,7 +11,9 @@ import errno
 import hashlib
 import http
 import http.client
+import os
 import re
+import socket
 import ssl
 import threading
 import time
@@ -122,6 +124,17 @@ class Transport:
         self.limits = limits or Limits()
         self.stop = stop or threading.Event()
         self._open = _opener().open
+        self._answers: set[http.client.HTTPResponse] = set()
+
+    def abort(self) -> None:
+        """Stop: end every answer that is being read, so that no thread waits for a stalled one."""
+        self.stop.set()
+        for response in list(self._answers):
+            with (
+                contextlib.suppress(OSError, ValueError),
+                socket.socket(fileno=os.dup(response.fileno())) as connection,
+            ):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def complete(
         self, url: str, part: Path, size: int, advance: Callable[[int], None]
@@ -186,8 +199,6 @@ class Transport:
         got = window = 0
         since = time.monotonic()
         while chunk := self._read(response):
-            if self.stop.is_set():
-                raise stopped()
             got += len(chunk)
             window += len(chunk)
             if got > most:
@@ -204,11 +215,16 @@ class Transport:
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
         try:
-            return response.read1(_CHUNK)
+            chunk = response.read1(_CHUNK)
         except TimeoutError:
             raise Refused(f"stalled for {self.limits.stall:g} s", transient=True) from None
         except (http.client.HTTPException, OSError) as error:
+            if self.stop.is_set():
+                raise stopped() from error
             raise Refused(f"the connection broke: {_name(error)}", transient=True) from error
+        if self.stop.is_set():
+            raise stopped()
+        return chunk
 
     @contextlib.contextmanager
     def _ask(self, url: str, have: int) -> Iterator[http.client.HTTPResponse]:
@@ -230,7 +246,11 @@ class Transport:
         with response:
             if response.headers.get("Content-Encoding", "identity") != "identity":
                 raise Refused("the answer is compressed, which was not asked for")
-            yield response
+            self._answers.add(response)
+            try:
+                yield response
+            finally:
+                self._answers.discard(response)
 
 
 def _of_status(error: urllib.error.HTTPError, limits: Limits) -> Refused:
