@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -298,3 +299,12 @@ def test_a_python_lock_with_an_option_for_pip_is_refused(tmp_path: Path) -> None
     with pytest.raises(FileFormatError) as caught:
         plan.make(msgspec.structs.replace(locked, python=other), mirrors.Mirrors(), tmp_path)
     assert caught.value.exit_code == 2
+
+
+def test_what_builds_tensorflow_never_brings_tensorflow() -> None:
+    """Whatever its distribution is called on that platform."""
+    for name in ("2.15.1-cpu-arm64", "2.9.1-cpu-arm64", "2.15.0-cpu-macos-arm64", "2.6.5-cuda"):
+        ready = plan.make(lock.for_target(parse(name)), mirrors.Mirrors())
+        distribution = re.split(r"[\[=]", ready.value("distribution"))[0]
+        assert f"\n{distribution}==" in ready.requirements
+        assert f"\n{distribution}==" not in ready.build_environment()

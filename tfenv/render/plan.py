@@ -18,7 +18,7 @@ from tfenv.render.mirrors import Mirrors
 from tfenv.target import Target
 from tfenv.target import parse as parse_target
 
-_TENSORFLOW = re.compile(r"tensorflow(-cpu|-gpu|-intel|-macos|-cpu-aws)?")
+_TENSORFLOW = re.compile(r"tensorflow(-cpu|-gpu|-intel|-macos|-cpu-aws|-aarch64)?")
 
 
 class OutFile(msgspec.Struct, frozen=True):
