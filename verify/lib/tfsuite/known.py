@@ -90,7 +90,7 @@ TABLE = (
     # The process ends.
     Defect("crash.int_min_floordiv.*", "<2.4", "tensorflow#46887", says="died of signal 8"),
     Defect("crash.int_min_mod.*", "<2.4", "tensorflow#46887, #45771", says="died of signal 8"),
-    Defect("crash.int_min_truncatediv.*", "<2.3", "measured", False, "died of signal 8"),
+    Defect("crash.int_min_truncatediv.*", "<2.4", "measured", False, "died of signal 8"),
     Defect("crash.slice_backwards.*", "<1.13", "measured: x[4:0]", False, "died of signal 6"),
     Defect(
         "crash.matmul_onednn.*", "<2.9", "measured, with oneDNN on some CPUs", False, "signal 8"
