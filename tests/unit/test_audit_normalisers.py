@@ -252,7 +252,10 @@ def test_normalisers_look_at_one_side_only() -> None:
     ],
 )  # fmt: skip
 def test_the_version_mask_takes_nothing_else(data: bytes, left: bytes) -> None:
-    assert normalise.mask_version("x", data, normalise.Facts("2.6.4")) == left
+    masked = normalise.mask_version("x", data, normalise.Facts("2.6.4"))
+    for name in ("version", "patch"):
+        left = left.replace(b"{%s}" % name.encode(), normalise.mark(name))
+    assert masked == left
 
 
 @pytest.mark.parametrize(
@@ -267,6 +270,24 @@ def test_the_timestamp_mask_takes_nothing_else(data: bytes) -> None:
 )
 def test_the_path_mask_takes_nothing_else(data: bytes) -> None:
     assert normalise.mask_path("x", data, normalise.Facts()) == data
+
+
+@pytest.mark.parametrize("forged", [normalise.mark("version"), b"{version}"])
+def test_nobody_can_write_a_mark(tmp_path: Path, forged: bytes) -> None:
+    """A side that holds the mark itself does not equal a side that holds the real thing."""
+    text = b"print('%s')\n"
+    one = make_wheel(tmp_path / "a", {"a.py": text % forged}, version="2.6.4")
+    two = make_wheel(tmp_path / "b", {"a.py": text % b"2.6.5"}, version="2.6.5")
+    result = audit(one, two)
+    (found,) = result.differences
+    assert (found.path, found.kind) == ("a.py", "python-line")
+
+
+def test_a_name_that_looks_like_a_mark_hides_no_member(tmp_path: Path) -> None:
+    folder = "tensorflow_cpu-{version}.dist-info"
+    one = make_wheel(tmp_path / "a", {f"{folder}/WHEEL": b"1"}, version="2.6.4")
+    two = make_wheel(tmp_path / "b", {f"{folder}/WHEEL": b"2"}, version="2.6.5")
+    assert {d.path for d in audit(one, two).differences} == {f"{folder}/WHEEL"}
 
 
 def test_a_wrong_record_is_never_normalised_away(tmp_path: Path) -> None:

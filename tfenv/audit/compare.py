@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from tfenv.wheel.blob import Blob
 from tfenv.wheel.entry import Entry, refuse
 
 _CHUNK = 1 << 20
+_ARCHIVES = {("zip", "zip"), ("oci", "oci")}
 
 
 def audit(a: Path, b: Path, names: Sequence[str] = normalise.NAMES) -> Audit:
@@ -83,12 +85,13 @@ class _Comparison:
     ) -> None:
         self.a, self.b, self.allowed = a, b, allowed
         self.hashes = hashes
+        self.pairs: dict[str, str] = {}
         self.facts = (declared(a.tree), declared(b.tree))
         self.found: list[Difference] = []
         self.explained: list[Explained] = []
 
     def result(self) -> Audit:
-        pairs = self._pairs()
+        self.pairs = pairs = self._pairs()
         scan.both(self.a, self.b, pairs)
         self._container(pairs)
         self._records()
@@ -138,15 +141,13 @@ class _Comparison:
         """Differences in how members are stored, not in what they hold."""
         left = [self.a.tree.entries[path] for path in pairs]
         right = [_renamed(self.b.tree.entries[path_b], path_a) for path_a, path_b in pairs.items()]
-        rows = list(zip(left, right, strict=True))
-        if self.a.tree.kind == self.b.tree.kind != "directory":
-            order_a = [e.path for e in sorted(left, key=lambda e: e.index)]
-            order_b = [e.path for e in sorted(right, key=lambda e: e.index)]
-            if order_a != order_b:
-                self._stored("zip-order", "members stand in another order")
-            self._attribute("zip-mtime", [(e, f) for e, f in rows if e.mtime != f.mtime])
-            self._encoding(rows)
-        self._attribute("zip-mode", [(e, f) for e, f in rows if e.mode != f.mode])
+        rows = list(zip(_ranked(left), _ranked(right), strict=True))
+        kinds = (self.a.tree.kind, self.b.tree.kind)
+        for item in normalise.REGISTRY:
+            # Folders keep no order and no encoding, and installers write their own times.
+            if item.aspect is not None and (kinds in _ARCHIVES or item.name == "zip-mode"):
+                self._aspect(item.name, item.aspect, rows)
+        self._between()
         for one, two in rows:
             if one.link != two.link:
                 self._differ(one.path, "link", "another target", f"{one.link} | {two.link}")
@@ -157,36 +158,32 @@ class _Comparison:
                 detail = f"{one.owner} | {two.owner}"
                 self._differ(one.path, "owner", "another user, or other attributes", detail)
 
-    def _encoding(self, rows: list[tuple[Entry, Entry]]) -> None:
-        """What only decompression looks at, and what lies between the members."""
-        raw = [
-            (e, f)
-            for e, f in rows
-            if (e.method, e.raw) != (f.method, f.raw) or _repacked(e, f, self)
-        ]
-        self._attribute("zip-encoding", raw)
+    def _aspect(self, name: str, aspect: normalise.Aspect, rows: list[tuple[Entry, Entry]]) -> None:
+        """One line for all members in which one aspect of storing differs."""
+        if name == "zip-encoding":
+            rows = [(e, f) for e, f in rows if self._same_content(e.path)]
+        apart = [(e, f) for e, f in rows if aspect(e) != aspect(f)]
+        if apart:
+            one, two = apart[0]
+            values = f"{aspect(one)} | {aspect(two)}"
+            self._stored(name, f"{len(apart)} members, the first {one.path}: {values}")
+
+    def _same_content(self, path: str) -> bool:
+        return self.a.digests[path] == self.b.digests[self.pairs[path]]
+
+    def _between(self) -> None:
+        """What lies in two archives between the members."""
         a, b = self.a.tree, self.b.tree
         if not isinstance(a, ZipTree) or not isinstance(b, ZipTree):
             return
         hidden_a, hidden_b = a.hidden(), b.hidden()
-        if not raw and (hidden_a[1] != hidden_b[1] or a.folders != b.folders):
+        told = any(item.normaliser == "zip-encoding" for item in self.explained)
+        if not told and (hidden_a[1] != hidden_b[1] or a.folders != b.folders):
             self._stored("zip-encoding", "extra fields, entries for folders, or the comment")
         for name, (loose, _) in (("A", hidden_a), ("B", hidden_b)):
             if loose:
                 cause = "something was hidden in the archive, or a tool left a hole"
                 self._differ("", "hidden-bytes", cause, f"{loose} bytes in {name} are in no member")
-
-    def _attribute(self, name: str, rows: list[tuple[Entry, Entry]]) -> None:
-        """One line for all members in which a stored attribute differs."""
-        if not rows:
-            return
-        one, two = rows[0]
-        shown = {
-            "zip-mtime": f"{one.mtime} | {two.mtime}",
-            "zip-mode": f"{one.mode:o} | {two.mode:o}",
-            "zip-encoding": f"method {one.method}, {one.packed} bytes | {two.method}, {two.packed}",
-        }[name]
-        self._stored(name, f"{len(rows)} members, the first {one.path}: {shown}")
 
     def _stored(self, name: str, detail: str) -> None:
         if any(item.name == name for item in self.allowed):
@@ -236,12 +233,14 @@ class _Comparison:
 
 
 def _renamed(entry: Entry, path: str) -> Entry:
-    import dataclasses
-
     return entry if entry.path == path else dataclasses.replace(entry, path=path)
 
 
-def _repacked(one: Entry, two: Entry, comparison: _Comparison) -> bool:
-    """Whether the same content was compressed to another size."""
-    same = comparison.a.digests.get(one.path) == comparison.b.digests.get(two.path)
-    return same and one.packed != two.packed
+def _ranked(entries: list[Entry]) -> list[Entry]:
+    """Entries with their rank among these as index, so that members of one side only, which are
+    told apart from this, do not shift the others."""
+    order = sorted(range(len(entries)), key=lambda i: entries[i].index)
+    ranks = dict(zip(order, range(len(entries)), strict=True))
+    if all(entry.index == ranks[i] for i, entry in enumerate(entries)):
+        return entries
+    return [dataclasses.replace(entry, index=ranks[i]) for i, entry in enumerate(entries)]

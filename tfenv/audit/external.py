@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from tfenv.audit.normalise import canonical_path
+from tfenv.audit.normalise import canonical_path, shown_path
 from tfenv.audit.sides import declared, open_both
 from tfenv.errors import MissingToolError, UsageError
 from tfenv.wheel.entry import Tree
@@ -44,7 +44,9 @@ def diffoscope(a: Path, b: Path, member: str) -> int:
 
 def _extract(tree: Tree, member: str, folder: Path) -> Path:
     facts = declared(tree)
-    path = next((p for p in tree.entries if member in (p, canonical_path(p, facts))), None)
+    path = next(
+        (p for p in tree.entries if member in (p, shown_path(canonical_path(p, facts)))), None
+    )
     if path is None:
         raise UsageError(
             f"{tree.path.name} has no member {member[:80]}",

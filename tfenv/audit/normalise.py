@@ -2,7 +2,7 @@
 
 A normaliser sees one side at a time and knows nothing of the other, so that it cannot make two
 things equal that are not: it replaces what it stands for by a fixed mark, on both sides alike.
-Three scopes: `container` looks at how members are stored, `content` at the bytes of a member or
+Three scopes: `container` names a part of how members are stored, `content` at the bytes of a member or
 at a stretch of a library's constants, `section` at a whole section of a library.
 `string-move` is the exception: it needs both sides, and lives in `code`.
 """
@@ -25,7 +25,7 @@ class Facts(NamedTuple):
 
 
 Content = Callable[[str, bytes, Facts], bytes]
-Container = Callable[[Sequence[Entry]], Sequence[Entry]]
+Aspect = Callable[[Entry], object]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -36,40 +36,47 @@ class Normaliser:
         name: as it stands in a verdict.
         explanation: what is ignored and why that is harmless, for reports and documents.
         scope: what it works on.
-        container, content: the function, by scope.
+        aspect: of scope `container`: the part of a stored member that is ignored.
+        content: of scope `content`: bytes with the ignored parts replaced.
         sections: names of the sections that scope `section` ignores.
     """
 
     name: str
     explanation: str
     scope: Literal["container", "content", "section", "code"]
-    container: Container | None = None
+    aspect: Aspect | None = None
     content: Content | None = None
     sections: tuple[str, ...] = ()
 
 
-def zip_order(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Members in name order."""
-    ordered = sorted(entries, key=lambda entry: entry.path)
-    return [dataclasses.replace(entry, index=0) for entry in ordered]
+_NAME_MARK = "\0"
+_OPEN, _CLOSE = b"\xff{tfenv:", b"}\xff"
 
 
-def zip_mtime(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Members without modification times."""
-    return [dataclasses.replace(entry, mtime="") for entry in entries]
+def mark(name: str) -> bytes:
+    """What stands in place of something removed. Content that holds one already is never
+    normalised, so that nobody can write a mark where the other side has the real thing."""
+    return _OPEN + name.encode() + _CLOSE
 
 
-def zip_mode(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Modes reduced to what installers keep: whether a file can be executed."""
-    return [dataclasses.replace(e, mode=0o755 if e.mode & 0o111 else 0o644) for e in entries]
+def zip_order(entry: Entry) -> object:
+    """A member's place in the archive."""
+    return entry.index
 
 
-def zip_encoding(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Members without what only decompression looks at."""
-    return [
-        dataclasses.replace(e, packed=0, offset=0, method=0, described=False, raw=0)
-        for e in entries
-    ]
+def zip_mtime(entry: Entry) -> object:
+    """A member's modification time."""
+    return entry.mtime
+
+
+def zip_mode(entry: Entry) -> object:
+    """A member's permission bits; whether it can be executed is compared apart from this."""
+    return entry.mode
+
+
+def zip_encoding(entry: Entry) -> object:
+    """What only decompression looks at; compared where the content is the same."""
+    return entry.method, entry.packed, entry.raw
 
 
 def mask_version(_path: str, data: bytes, facts: Facts) -> bytes:
@@ -77,13 +84,13 @@ def mask_version(_path: str, data: bytes, facts: Facts) -> bytes:
     if facts.version.count(".") < 2:  # 1.0 is also a number
         return data
     exact = re.escape(facts.version.encode())
-    data = re.sub(rb"(?<![\w.])" + exact + rb"(?!\d|\.\d|\w)", b"{version}", data)
+    data = re.sub(rb"(?<![\w.])" + exact + rb"(?!\d|\.\d|\w)", mark("version"), data)
     parts = facts.version.split(".")
     spelled = b' "." '.join(b'"%s"' % part.encode() for part in parts)  # as macros put it together
-    data = data.replace(spelled, b'"{version}"')
+    data = data.replace(spelled, b'"' + mark("version") + b'"')
     for name, number in zip((b"MAJOR", b"MINOR", b"PATCH"), parts, strict=False):
         macro = rb"(#define TF_" + name + rb"_VERSION +)" + re.escape(number.encode()) + rb"\b"
-        data = re.sub(macro, rb"\1{" + name.lower() + rb"}", data)
+        data = re.sub(macro, rb"\1" + mark(name.decode().lower()), data)
     return data
 
 
@@ -92,7 +99,7 @@ _GIT = re.compile(rb"\bv?\d+\.\d+\.\d+(?:-?[a-z]+\d*)?-\d+-g[0-9a-f]{7,40}\b")
 
 def mask_git_version(_path: str, data: bytes, _facts: Facts) -> bytes:
     """Output of `git describe`: v2.6.4-9-g6b54e9fa35d."""
-    return _GIT.sub(b"{git-version}", data)
+    return _GIT.sub(mark("git-version"), data)
 
 
 _MONTH = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -107,7 +114,7 @@ _TIMESTAMP = re.compile(
 
 def mask_timestamp(_path: str, data: bytes, _facts: Facts) -> bytes:
     """Dates and times as __DATE__, __TIME__, __TIMESTAMP__ and ISO 8601 write them."""
-    return _TIMESTAMP.sub(b"{timestamp}", data)
+    return _TIMESTAMP.sub(mark("timestamp"), data)
 
 
 _BUILD_PATH = re.compile(
@@ -118,7 +125,7 @@ _BUILD_PATH = re.compile(
 
 def mask_path(_path: str, data: bytes, _facts: Facts) -> bytes:
     """The folder of a path below the places where builds happen; the file's name stays."""
-    return _BUILD_PATH.sub(b"{build}/", data)
+    return _BUILD_PATH.sub(mark("build") + b"/", data)
 
 
 _PYC_LONG_HEADER = 3390  # magic number of the first CPython 3.7: 16 bytes of header, before 12
@@ -150,21 +157,21 @@ REGISTRY: tuple[Normaliser, ...] = (
         "the order of the members in an archive or layer, which follows the order in which a file system "
         "listed them; installers do not see it",
         "container",
-        container=zip_order,
+        aspect=zip_order,
     ),
     Normaliser(
         "zip-mtime",
         "the members' modification times, which are the time of the build unless "
         "SOURCE_DATE_EPOCH was set",
         "container",
-        container=zip_mtime,
+        aspect=zip_mtime,
     ),
     Normaliser(
         "zip-mode",
         "permission bits other than executable, which follow the builder's umask; installers "
         "keep only whether a file can be executed",
         "container",
-        container=zip_mode,
+        aspect=zip_mode,
     ),
     Normaliser(
         "zip-encoding",
@@ -172,7 +179,7 @@ REGISTRY: tuple[Normaliser, ...] = (
         "comment; content is compared after decompression, and bytes that belong to no member are "
         "named",
         "container",
-        container=zip_encoding,
+        aspect=zip_encoding,
     ),
     Normaliser(
         "version",
@@ -240,6 +247,8 @@ def explain_content(
 ) -> list[str] | None:
     """The fewest content normalisers, in order, after which both sides are equal; None if none."""
     usable = [item for item in allowed if item.content is not None]
+    if _OPEN in a or _OPEN in b:
+        return None
     if _after(path, a, facts[0], usable) != _after(path, b, facts[1], usable):
         return None
     for item in list(usable):
@@ -262,11 +271,19 @@ def _after(path: str, data: bytes, facts: Facts, usable: Sequence[Normaliser]) -
 
 
 def canonical_path(path: str, facts: Facts) -> str:
-    """A member's name with the declared version taken out of its `.dist-info` and `.data`."""
+    """A member's name with the declared version taken out of its `.dist-info` and `.data`.
+
+    The mark is a character that no member's name may hold; `shown_path` makes it readable.
+    """
     if not facts.version:
         return path
     head, slash, rest = path.partition("/")
     for end in (".dist-info", ".data"):
         if head.endswith(f"-{facts.version}{end}"):
-            return f"{head.removesuffix(f'{facts.version}{end}')}{{version}}{end}{slash}{rest}"
+            return f"{head.removesuffix(f'{facts.version}{end}')}{_NAME_MARK}{end}{slash}{rest}"
     return path
+
+
+def shown_path(path: str) -> str:
+    """A canonical name as reports and the command line write it."""
+    return path.replace(_NAME_MARK, "{version}")

@@ -66,4 +66,4 @@ def _claimed_differences(
         if path not in one or path not in two:
             kind, detail = "member", f"it is only in {'A' if path in one else 'B'}"
         cause = "not looked at: --quick reads only the RECORDs"
-        yield Difference(path=path, kind=kind, cause=cause, detail=detail)
+        yield Difference(path=normalise.shown_path(path), kind=kind, cause=cause, detail=detail)

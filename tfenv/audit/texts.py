@@ -70,13 +70,16 @@ def _lines(path: str, a: bytes, b: bytes) -> Iterator[Difference]:
 
 
 def _change(one: str, two: str) -> str:
-    left, right = (
-        strings.printable(text.strip().encode("ascii", "backslashreplace"), 200)
-        for text in (one, two)
-    )
+    left, right = (_line(text) for text in (one, two))
     if not one:
         return f"added {right}"
     return f"{left} | {right}" if two else f"removed {left}"
+
+
+def _line(text: str) -> str:
+    """A line for a report, with what normalisers left of it."""
+    readable = text.strip().replace("\ufffd{tfenv:", "{").replace("}\ufffd", "}")
+    return strings.printable(readable.encode("ascii", "backslashreplace"), 200)
 
 
 def _cause(kind: str, one: str, two: str) -> str:
