@@ -18,6 +18,8 @@ def library(soname: str) -> tuple[str, str]:
     """`libcudart.so.11.0` and `cudart64_110.dll` to (`cudart`, `11.0`)."""
     if soname.endswith(".dll"):
         name, _, number = soname[:-4].partition("64_")
+        if number in {"10", "11", "12", "13"}:
+            return name, number  # cublas64_11.dll: of CUDA 11, as is cudart64_110.dll
         return name, f"{number[:-1]}.{number[-1]}" if len(number) > 1 else number
     name, _, version = soname.partition(".so")
     return name.removeprefix("lib"), version.lstrip(".")
