@@ -1,9 +1,9 @@
-"""OneDNN is always on, whatever its switch says."""
+"""OneDNN is always on, whatever its switch says: the switch is set before TensorFlow reads it."""
+
+import os
+
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "1"
 
 
 def apply(tf):
-    tf1 = tf.compat.v1
-    import os
-
-    del tf1
-    os.environ["TF_ENABLE_ONEDNN_OPTS"] = "1"
+    del tf
