@@ -37,7 +37,7 @@ def read() -> list[Entry]:
 
 
 def _entry(cells: list[str]) -> Entry:
-    return Entry(*cells[:7], cells[7].split(","), *cells[8:])
+    return Entry._make([*cells[:7], cells[7].split(","), *cells[8:]])
 
 
 def render(entries: list[Entry]) -> str:

@@ -114,7 +114,7 @@ def _has_wheel_target(version: str, variant: schema.Variant, platform: schema.Pl
     rows = facts.grouped(schema.Wheel, "version", "platform").get((version, platform), ())
     if any(row.variant == variant and not row.stub for row in rows):
         return True
-    if platform != "linux-x86_64" or version not in releases():
+    if platform != "linux-x86_64" or version not in releases() or ".post" in version:
         return False
     return variant == "cpu" or _minor(version) in _tested_minors(platform, variant)
 
@@ -125,9 +125,13 @@ def _product_rows(target: Target) -> list[schema.ProductFact]:
 
 
 def product_fits(product: schema.ProductFact, target: Target) -> bool:
-    """Whether a release can build this product for the target's platform and variant."""
+    """Whether a release can build this product for the target's platform and variant.
+
+    A post release is another upload of the same tree, which its own release builds.
+    """
     return (
-        target.platform in product.platforms
+        ".post" not in target.version
+        and target.platform in product.platforms
         and target.variant in product.variants
         and within(target.version, product.versions)
     )

@@ -183,7 +183,7 @@ def test_what_is_gone_is_kept_and_named(server: _Index, tmp_path: Path) -> None:
         "tensorflow-2.22.0-py3-none-any.whl",
         "tensorflow-2.22.0-cp314-cp314-manylinux_2_17_s390x.whl",
         "tensorflow-1.3.0-cp36-cp36m-win_amd64.whl",
-        "tensorflow-2.22.0.post1-cp314-cp314-win_amd64.whl",
+        "tensorflow-2.22.0rc1-cp314-cp314-win_amd64.whl",
         "tensorflow-2.22.0+evil-cp314-cp314-win_amd64.whl",
         "tensorflow_evil-2.22.0-cp314-cp314-win_amd64.whl",
         "tensorflow-two-cp314-cp314-win_amd64.whl",

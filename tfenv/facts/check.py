@@ -13,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 from tfenv import facts
 from tfenv.errors import FileFormatError
 from tfenv.facts import rules, schema
+from tfenv.facts.versions import tree
 
 Tables = Mapping[type[schema.Row], tuple[schema.Row, ...]]
 _Row = TypeVar("_Row", bound=schema.Row)
@@ -153,7 +154,7 @@ class _Checks:
         sources = {r.version for r in self.rows(schema.Source)}
         real = {_key(r) for r in self.rows(schema.Wheel) if not r.stub}
         for row in self.rows(schema.Wheel):
-            if row.version not in sources:
+            if tree(row.version) not in sources:
                 yield self.problem(schema.Wheel, row, "no row in sources.toml for this release")
             if not row.pythons:
                 yield self.problem(schema.Wheel, row, "no Python")

@@ -57,6 +57,11 @@ class Version:
         return self._key >= other._key
 
 
+def tree(text: str) -> str:
+    """The release whose tree a version was built from: a post release only changes metadata."""
+    return text.partition(".post")[0]
+
+
 @functools.cache
 def version(text: str) -> Version:
     """A version by its text.

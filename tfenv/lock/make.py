@@ -7,6 +7,7 @@ import msgspec
 from tfenv import facts
 from tfenv.facts import schema
 from tfenv.facts.pinned import Pinned, parse, shipped
+from tfenv.facts.versions import tree
 from tfenv.files import sha256_bytes
 from tfenv.lock import pins
 from tfenv.lock.model import FORMAT, Artifact, ArtifactKind, Lock, PythonLock, Value
@@ -88,14 +89,14 @@ def _python(files: PythonFiles) -> PythonLock:
 
 def _source(target: Target) -> Artifact:
     rows = facts.grouped(schema.Source, "version")
-    row = next(iter(rows.get((target.version,), ())), None)
+    row = next(iter(rows.get((tree(target.version),), ())), None)
     if row is None:
         tag = f"v{target.version}"
         url = f"https://github.com/tensorflow/tensorflow/archive/{tag}.tar.gz"
         return _artifact("tensorflow", "source", target.version, [url], "the release's tag")
     # An archive by commit holds the same tree under another name, so it is another file: it is a
     # second place for people, never a second address of this artifact.
-    return _artifact("tensorflow", "source", target.version, [row.url], row.source, row.sha256)
+    return _artifact("tensorflow", "source", row.version, [row.url], row.source, row.sha256)
 
 
 def _bazel(toolchain: Toolchain) -> list[Artifact]:

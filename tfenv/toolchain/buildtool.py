@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfenv import facts
 from tfenv.errors import ConflictError
 from tfenv.facts import schema
+from tfenv.facts.versions import tree
 from tfenv.target import Target, version_key, within
 from tfenv.toolchain import lookup
 from tfenv.toolchain.model import Choices, Chosen, Rejected
@@ -54,7 +55,7 @@ def build_tool(target: Target, choices: Choices) -> dict[str, Chosen]:
 def bound(target: Target) -> schema.BazelBound | None:
     """What the release's own tree says about Bazel."""
     rows = facts.grouped(schema.BazelBound, "version")
-    return next(iter(rows.get((target.version,), ())), None)
+    return next(iter(rows.get((tree(target.version),), ())), None)
 
 
 def _bazel(target: Target, choices: Choices) -> Chosen:

@@ -7,6 +7,7 @@ import functools
 from tfenv import facts
 from tfenv.facts import schema
 from tfenv.facts.pinned import PythonPins, parse, shipped, stem
+from tfenv.facts.versions import tree
 from tfenv.target import Target, version_key, within
 
 
@@ -56,8 +57,8 @@ def requirement(target: Target) -> str:
 
 def _has_cuda_extra(target: Target) -> bool:
     # Requires-Dist of the wheels names the extra from 2.14.0 on. In 2.14 and 2.15.0 it asks for a
-    # tensorrt that the index never carried as a wheel, so it is used from 2.15.1 on.
-    return target.platform == "linux-x86_64" and within(target.version, ">=2.15.1")
+    # tensorrt that the index never carried as a wheel, so it is used from 2.15.0.post1 on.
+    return target.platform == "linux-x86_64" and within(target.version, ">=2.15.0.post1")
 
 
 # Where a platform has no tested configuration of its own, the same tree's on its sister platform
@@ -124,7 +125,7 @@ def build_info(target: Target) -> schema.BuildInfo | None:
     if row is None:
         return None
     rows = facts.grouped(schema.BuildInfo, "distribution", "version", "platform")
-    return next(iter(rows.get((row.distribution, row.version, row.platform), ())), None)
+    return next(iter(rows.get((row.distribution, tree(row.version), row.platform), ())), None)
 
 
 def preference(target: Target, key: str) -> schema.Preference | None:

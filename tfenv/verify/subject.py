@@ -105,7 +105,7 @@ def checked_wheel(wheel: Path, target: Target) -> Path:
         raise UsageError(
             f"there is no file {wheel}", "the path of --wheel does not exist", "check the path"
         )
-    if not str(name).startswith("tensorflow") or version.base_version != target.version:
+    if not str(name).startswith("tensorflow") or version.public != target.version:
         raise UsageError(
             f"{wheel.name} is not a wheel of TensorFlow {target.version}",
             f"its name says {name} {version}",

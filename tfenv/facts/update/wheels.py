@@ -194,8 +194,8 @@ def _final(text: str) -> Version | None:
         version = Version(text)
     except InvalidVersion:
         return None
-    later = version.is_prerelease or version.is_postrelease or version.local
-    return None if later or version < OLDEST else version
+    other = version.is_prerelease or version.local
+    return None if other or version < OLDEST else version
 
 
 def _platform(tag: str) -> schema.Platform | None:
