@@ -27,7 +27,7 @@ class Handler(BaseHTTPRequestHandler):
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             answer(self)
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
+    def log_message(self, format: str, *args: Any) -> None:
         """Keep the test's output clean."""
 
     def begin(self, code: int = 200, **headers: object) -> None:
