@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,8 @@ def test_github_by_actionlint(tmp_path: Path) -> None:
     ("form", "schema"), [("github", "vendor.github-workflows"), ("gitlab", "vendor.gitlab-ci")]
 )
 def test_by_schema(tmp_path: Path, form: ci.CiFormat, schema: str) -> None:
-    program = shutil.which("check-jsonschema")
+    beside = str(Path(sys.executable).parent)
+    program = shutil.which("check-jsonschema", path=beside) or shutil.which("check-jsonschema")
     if program is None:
         pytest.skip("check-jsonschema is not installed")
     path = tmp_path / "ci.yml"
