@@ -74,6 +74,7 @@ TABLE = (
     Defect("reduce.reduce_mean.uint8.*", "<2.5", "measured: summed in 8 bits", False, "differ"),
     Defect("vector.max_with_nan.*", "<2.5", "tensorflow#12659", False, "expected nan"),
     # XLA.
+    Defect("unary_xla.relu6.float32.*", "<2.21", "tensorflow#119628", False, "f(nan) = 0"),
     Defect("unary_xla.*", "<2.21", "measured: compiled as if there were no NaN", False, "f(nan)"),
     Defect("unary_xla.rsqrt.*", "<2.1", "measured", False, "f(inf)"),
     Defect("unary_xla.*softplus.*", "<2.1", "measured", False, "ulp"),
@@ -83,7 +84,6 @@ TABLE = (
     Defect("unary_xla.expm1.*", "<2.5", "measured: exp(x) - 1", False, "ulp"),
     Defect("unary_xla.sinh.*", "<2.5", "measured: from exp(x) - exp(-x)", False, "ulp"),
     Defect("unary_xla.*sigmoid.*", "<2.1", "measured", False, "ulp"),
-    Defect("unary_xla.relu6.float32.*", "<2.21", "tensorflow#119628", False, "f(nan) = 0"),
     Defect("vector_xla.integer_mean.*", ">=2.6", "tensorflow#102043", says="expected -460036255"),
     Defect("vector*.integer_mean.*", "<2.6", "tensorflow#102043", False, "expected -460036255"),
     Defect("vector_xla.absolute_after_square.*", ">=2.3", "tensorflow#118178", says="-112"),
