@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import tomli
 from click.testing import CliRunner
 
 from tfenv import facts
 from tfenv.cli.facts import command
 from tfenv.errors import FileFormatError
 from tfenv.facts import check as module
-from tfenv.facts import rules, schema
+from tfenv.facts import rules, schema, table
 from tfenv.facts.check import Problem, check
 
 HEX = "0123456789abcdef" * 4
@@ -148,13 +150,13 @@ def test_a_missing_address_needs_a_reason() -> None:
 
 
 def test_versions_that_do_not_parse() -> None:
-    for kind, table in ((schema.Source, "sources"), (schema.CPython, "cpython")):
-        assert names(changed(kind, version="1.x"), table, 0, "version is malformed")
+    for kind, name in ((schema.Source, "sources"), (schema.CPython, "cpython")):
+        assert names(changed(kind, version="1.x"), name, 0, "version is malformed")
 
 
 def test_ranges_that_match_no_release() -> None:
-    for kind, table in ((schema.Pin, "pins"), (schema.Feature, "features")):
-        assert names(changed(kind, versions="==1.3.*"), table, 0, "no release is in")
+    for kind, name in ((schema.Pin, "pins"), (schema.Feature, "features")):
+        assert names(changed(kind, versions="==1.3.*"), name, 0, "no release is in")
 
 
 def test_a_wheel_of_an_unknown_release() -> None:
@@ -297,3 +299,45 @@ def test_the_command_names_the_row_and_ends_with_1(monkeypatch: pytest.MonkeyPat
     document = msgspec.json.decode(CliRunner().invoke(command, ["check", "--json"]).output)
     assert document["problems"][0]["what"] == "no source"
     assert document["rows"]["bazel"] == len(facts.rows(schema.BazelFile))
+
+
+@pytest.mark.parametrize("name", schema.TABLES)
+def test_the_quick_reader_reads_what_toml_says(name: str) -> None:
+    path = Path(facts.__file__).with_name(f"{name}.toml")
+    text = path.read_text("utf-8")
+    slow = msgspec.convert(tomli.loads(text)["rows"], tuple[schema.TABLES[name], ...])  # type: ignore[valid-type]
+    assert facts.parse(name, text) == slow
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        'a, source = "b"',
+        "a, source = 3",
+        '{ name = "x" }, {',
+        "ends in \\",
+        'a", "note": "b',
+        "ü\\u0041",
+    ],
+)
+def test_text_that_looks_like_a_key_stays_text(note: str) -> None:
+    row = schema.Gpu(name="x", capability="8.6", source="s", note=note)
+    assert facts.parse("gpus", table.render("# head", [row])) == (row,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'rows = [{name = "x", capability = "8.6", source = "s"}]',
+        '# head\n\nrows = [\n  { name = "x", capability = "8.6", source = "s" },\n]\n# end\n',
+        "[[rows]]\nname = 'x'\ncapability = '8.6'\nsource = 's'\n",
+    ],
+)
+def test_any_other_form_of_toml_is_read_too(text: str) -> None:
+    assert facts.parse("gpus", text) == (schema.Gpu(name="x", capability="8.6", source="s"),)
+
+
+def test_rows_are_grouped_by_their_fields() -> None:
+    groups = facts.grouped(schema.Wheel, "version", "platform")
+    assert sum(map(len, groups.values())) == len(facts.rows(schema.Wheel))
+    assert {r.distribution for r in groups["2.6.5", "linux-x86_64"]} >= {"tensorflow-cpu"}
