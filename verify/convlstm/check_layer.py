@@ -74,7 +74,9 @@ def check_cell(tf, expect, activation, sequences):
     got, weights = predicted(tf, made, frames())
     gate = convlstm.gate(activation, models.version(expect))
     (want, bound), _ = convlstm.run(frames(), weights, gate)
-    return convlstm.hold(got, want if sequences else want[:, -1], bound if sequences else bound[:, -1])
+    return convlstm.hold(
+        got, want if sequences else want[:, -1], bound if sequences else bound[:, -1]
+    )
 
 
 @check(
@@ -189,14 +191,18 @@ def check_gradient(tf):
 
     worst = 0.0
     for place, index in slopes(weights):
-        one, two = slope(value, weights, place, index, 1e-3), slope(value, weights, place, index, 5e-4)
+        one, two = (
+            slope(value, weights, place, index, 1e-3),
+            slope(value, weights, place, index, 5e-4),
+        )
         # Richardson: the coarse difference is wrong by h^2, so both tell how wrong the fine one is.
         want, error = two + (two - one) / 3, abs(two - one) + 1e-9 * abs(two)
         got = float(np.asarray(found[place])[index])
         worst = max(worst, abs(got - want) / error)
         require(
             abs(got - want) <= error,
-            "the gradient at %d%r is %.9g, the slope %.9g +- %.2g" % (place, index, got, want, error),
+            "the gradient at %d%r is %.9g, the slope %.9g +- %.2g"
+            % (place, index, got, want, error),
         )
     return "12 slopes, largest error %.2g of the difference quotient's own" % worst
 

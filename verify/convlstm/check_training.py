@@ -177,7 +177,9 @@ def check_saved(tf, expect, scratch, format):
     model.save(path)
     loaded = tf.keras.models.load_model(path)
     same("its parameters", loaded.count_params(), nextframe.PARAMETERS[head])
-    require(np.array_equal(loaded.predict(x), model.predict(x)), "the loaded model predicts otherwise")
+    require(
+        np.array_equal(loaded.predict(x), model.predict(x)), "the loaded model predicts otherwise"
+    )
     return known.judged("saved." + format, lambda: trains_on(model, loaded, x, wanted), DEFECTS)
 
 
@@ -188,7 +190,7 @@ def trains_on(model, loaded, x, wanted):
         try:
             loaded.train_on_batch(x, wanted)
         except ValueError as error:
-            raise Wrong("the loaded model does not train: %s" % error)
+            raise Wrong("the loaded model does not train: %s" % error) from error
     apart = max(float(np.max(abs(a - b))) for a, b in zip(weights(model), weights(loaded)))
     # Without the moments the next steps would be whole learning rates in other directions.
     text = "after two more steps the weights differ by %.2g" % apart

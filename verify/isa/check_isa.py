@@ -51,7 +51,7 @@ def work(before=(), limit=150, **variables):
             errors="replace",
         )
     except subprocess.TimeoutExpired as error:
-        raise Wrong("it did not end in %d s: %s" % (limit, str(error.output)[-200:]))
+        raise Wrong("it did not end in %d s: %s" % (limit, str(error.output)[-200:])) from error
     return done.returncode, done.stdout
 
 
@@ -105,10 +105,14 @@ def check_message(expect):
     require(not strange, "this processor has no %s" % ", ".join(sorted(strange)))
     require(named, "the line names none of %s" % ", ".join(sorted(FEATURES)))
     if wording == "not compiled":
-        built = {"AVX", "SSE4.1", "SSE4.2"} if releases.holds(AVX_SINCE, expect["version"]) else set()
+        built = (
+            {"AVX", "SSE4.1", "SSE4.2"} if releases.holds(AVX_SINCE, expect["version"]) else set()
+        )
         clash = named & built
         # A build with -march=native names nothing that it needs; a generic one needs only AVX.
-        require(not clash, "it needs %s and says that it does not use it" % ", ".join(sorted(clash)))
+        require(
+            not clash, "it needs %s and says that it does not use it" % ", ".join(sorted(clash))
+        )
     return "%s: %s" % (wording, " ".join(sorted(named)))
 
 
@@ -174,12 +178,12 @@ def emulated(model):
     proves="On a processor without AVX the wheel does what is known of it: runs, says so, or dies.",
     catches=["isa-floor-raised"],
     platforms=["linux"],
-    limit=170,
+    limit=400,
     profile="full",
 )
 def check_without_avx(expect):
     x86(expect)
-    code, text = work(emulated("Nehalem"), limit=160)
+    code, text = work(emulated("Nehalem"), limit=380)
     value = result(text)
     if value is not None:
         require(
@@ -191,7 +195,10 @@ def check_without_avx(expect):
     said = re.search(r"compiled to use (\w+) instructions", text)
     end = outcome(code, text)
     require(releases.holds(AVX_SINCE, expect["version"]), "needs more than it may: %s" % end)
-    return "%s%s" % (end, "; it says that it needs " + said.group(1) if said else "; without a word")
+    return "%s%s" % (
+        end,
+        "; it says that it needs " + said.group(1) if said else "; without a word",
+    )
 
 
 def outcome(code, text):
@@ -207,13 +214,13 @@ def outcome(code, text):
     proves="On the oldest processor that has what the release needs, it computes the same.",
     catches=["isa-floor-raised"],
     platforms=["linux"],
-    limit=170,
+    limit=400,
     profile="full",
 )
 def check_floor(expect):
     x86(expect)
     model = "SandyBridge" if releases.holds(AVX_SINCE, expect["version"]) else "Nehalem"
-    code, text = work(emulated(model), limit=160)
+    code, text = work(emulated(model), limit=380)
     value = result(text)
     require(value is not None, "on a %s: %s, %s" % (model, outcome(code, text), text[-200:]))
     want = result(here()[1])

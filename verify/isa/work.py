@@ -14,10 +14,12 @@ def main():
     a = random.uniform(-1, 1, (16, 64)).astype("float32")
     x = random.uniform(-1, 1, (1, 8, 8, 4)).astype("float32")
     k = random.uniform(-1, 1, (3, 3, 4, 4)).astype("float32")
+    # Fed, not constant: what is constant is computed by the optimiser, before oneDNN comes in.
     with tf1.Graph().as_default(), tf1.Session() as session:
-        product = tf1.reduce_sum(tf1.matmul(tf1.constant(a), tf1.constant(a.T)))
-        image = tf1.nn.conv2d(tf1.constant(x), tf1.constant(k), [1, 1, 1, 1], "SAME")
-        found = session.run([product, tf1.reduce_sum(image)])
+        left, right, image, kernel = [tf1.placeholder("float32", v.shape) for v in (a, a.T, x, k)]
+        product = tf1.reduce_sum(tf1.matmul(left, right))
+        filtered = tf1.reduce_sum(tf1.nn.conv2d(image, kernel, [1, 1, 1, 1], "SAME"))
+        found = session.run([product, filtered], {left: a, right: a.T, image: x, kernel: k})
     print(json.dumps({"matmul": float(found[0]), "convolution": float(found[1])}))
 
 

@@ -41,7 +41,9 @@ def model(tf):
         ]
     )
     random = np.random.RandomState(32)
-    made.set_weights([random.normal(0, 0.3, np.shape(w)).astype("float32") for w in made.get_weights()])
+    made.set_weights(
+        [random.normal(0, 0.3, np.shape(w)).astype("float32") for w in made.get_weights()]
+    )
     return made
 
 

@@ -42,7 +42,7 @@ def op_library(tf, expect, folder, abi):
 @check(
     "native.custom_op",
     proves="An operation compiled by g++ with the build's own flags is loaded and is right.",
-    catches=["missing-header", "flags-lead-nowhere", "wrong-abi-flag"],
+    catches=["missing-inner-header", "flags-lead-nowhere", "wrong-abi-flag"],
     platforms=["linux"],
     limit=LIMIT,
 )
@@ -115,7 +115,9 @@ def check_custom_op_truncated(tf, tf1, expect, workshop):
 def check_custom_op_elsewhere(tf, expect, workshop):
     path = op_library(tf, expect, workshop, programs.abi(tf))
     code, text = programs.run([sys.executable, "-I", RUNS_PYTHON, path])
-    same("the value (status %d: %s)" % (code, text[-200:]), programs.words(text).get("value"), "42.0")
+    same(
+        "the value (status %d: %s)" % (code, text[-200:]), programs.words(text).get("value"), "42.0"
+    )
     return "42.0 in a new process"
 
 
@@ -137,7 +139,7 @@ def python_home():
 @check(
     "native.session_program",
     proves="A C++ program compiled against the wheel runs a Session on a GraphDef from Python.",
-    catches=["missing-header", "truncated-library"],
+    catches=["missing-inner-header", "truncated-library"],
     platforms=["linux"],
     limit=LIMIT,
 )
@@ -155,7 +157,7 @@ def check_session_program(tf, tf1, expect, workshop):
 @check(
     "native.session_program_errors",
     proves="The C++ Session gives an error's code for what Python gives an error's class.",
-    catches=["missing-header", "truncated-library"],
+    catches=["missing-inner-header", "truncated-library"],
     platforms=["linux"],
     limit=LIMIT,
 )
@@ -187,7 +189,7 @@ def graph_file(tf1, folder):
 @check(
     "native.c_program",
     proves="A C program compiled against the wheel's c_api.h makes a TF_Session and runs a graph.",
-    catches=["missing-header", "truncated-library"],
+    catches=["missing-inner-header", "truncated-library"],
     needs=["c-api-headers"],
     platforms=["linux"],
     limit=LIMIT,

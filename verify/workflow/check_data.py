@@ -12,7 +12,9 @@ def everything(tf, tf1, dataset):
     """The elements of a dataset, with or without eager execution."""
     if models.eager(tf):
         return [tf.nest.map_structure(lambda t: t.numpy(), e) for e in dataset]
-    iterator = tf1.data.make_one_shot_iterator if hasattr(tf1.data, "make_one_shot_iterator") else None
+    iterator = (
+        tf1.data.make_one_shot_iterator if hasattr(tf1.data, "make_one_shot_iterator") else None
+    )
     following = (iterator(dataset) if iterator else dataset.make_one_shot_iterator()).get_next()
     found = []
     with tf1.Session() as session:
@@ -164,7 +166,11 @@ def check_examples(tf, tf1):
     }
     with tf1.Graph().as_default(), tf1.Session() as session:
         found = session.run(tf1.parse_single_example(example.SerializeToString(), form))
-    same("the numbers", (found["whole"].tolist(), found["real"].tolist()), ([-1, 1 << 40], [0.5, -2.25]))
+    same(
+        "the numbers",
+        (found["whole"].tolist(), found["real"].tolist()),
+        ([-1, 1 << 40], [0.5, -2.25]),
+    )
     same("the text", found["text"], b"a\x00b")
     return "three features"
 

@@ -13,7 +13,6 @@ from tfsuite.checks import Wrong, check, require, same
 HERE = os.path.dirname(os.path.abspath(__file__))
 # One step of gradient descent by hand, for the scripts' data: see `replica.py`.
 WEIGHT = 0.5
-LOSS = "mean of w*x over both replicas"
 
 
 def start(script, *arguments, **variables):

@@ -96,7 +96,9 @@ def check_early_stopping(tf, expect, scratch):
     name = "best.weights.h5" if models.version(expect) == "3" else "best"
     path = os.path.join(scratch, name)
     callbacks = tf.keras.callbacks
-    keep = callbacks.ModelCheckpoint(path, monitor="loss", save_best_only=True, save_weights_only=True)
+    keep = callbacks.ModelCheckpoint(
+        path, monitor="loss", save_best_only=True, save_weights_only=True
+    )
     stop = callbacks.EarlyStopping(monitor="loss", patience=2)
     if models.version(expect) != "3" and not models.eager(tf) and not has_h5py():
         keep = None
@@ -141,7 +143,9 @@ def check_h5(tf, scratch):
         require(any(np.array_equal(weight, item) for item in stored), "a weight is not in the file")
     loaded = tf.keras.models.load_model(path, compile=False)
     x, _ = line()
-    require(np.array_equal(loaded.predict(x), model.predict(x)), "the loaded model predicts otherwise")
+    require(
+        np.array_equal(loaded.predict(x), model.predict(x)), "the loaded model predicts otherwise"
+    )
     return "%d arrays in %d bytes" % (len(stored), os.path.getsize(path))
 
 

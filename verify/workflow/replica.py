@@ -12,10 +12,9 @@ import tensorflow as tf
 
 def split_cpu():
     """Two logical CPUs of one."""
-    cpu = tf.config.list_physical_devices("CPU")[0] if hasattr(
-        tf.config, "list_physical_devices"
-    ) else tf.config.experimental.list_physical_devices("CPU")[0]
     experimental = tf.config.experimental
+    listed = getattr(tf.config, "list_physical_devices", experimental.list_physical_devices)
+    cpu = listed("CPU")[0]
     kind = getattr(tf.config, "LogicalDeviceConfiguration", None)
     if kind is not None and hasattr(tf.config, "set_logical_device_configuration"):
         tf.config.set_logical_device_configuration(cpu, [kind(), kind()])
@@ -53,7 +52,7 @@ def step(strategy):
         "sum": float(strategy.reduce(reduce.SUM, numbers, axis=None)),
         "mean": float(strategy.reduce(reduce.MEAN, numbers, axis=None)),
         "weights": [float(v.numpy()) for v in local(w)],
-        "devices": [v.device for v in local(numbers)],
+        "devices": [v.device for v in local(w)],
     }
 
 

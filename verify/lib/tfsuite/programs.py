@@ -33,15 +33,6 @@ def standard(expect):
     return next(word for text, word in STANDARDS if releases.holds(text, expect["version"]))
 
 
-def root(tf):
-    """The folder of the package that holds the libraries: tensorflow, or tensorflow_core in 1.15."""
-    return os.path.dirname(library_folder(tf, "libtensorflow_framework"))
-
-
-def library_folder(tf, stem):
-    return find(tf, stem)[0]
-
-
 def headers(tf):
     """The folder of the headers."""
     return tf.sysconfig.get_include()
@@ -137,7 +128,9 @@ def build(command, limit=150):
         errors="replace",
     )
     if done.returncode:
-        lines = [line for line in done.stdout.splitlines() if "error" in line or "undefined" in line]
+        lines = [
+            line for line in done.stdout.splitlines() if "error" in line or "undefined" in line
+        ]
         raise Wrong("the compiler says: %s" % (lines or done.stdout.splitlines() or ["nothing"])[0])
     return done.stdout
 

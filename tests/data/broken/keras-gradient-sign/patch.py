@@ -1,0 +1,11 @@
+"""The gradients that optimisers get are negated."""
+
+
+def apply(tf):
+    kind = tf.keras.optimizers.Optimizer
+    real = kind.apply_gradients
+
+    def apply_gradients(self, pairs, *arguments, **options):
+        return real(self, [(-g, v) for g, v in pairs], *arguments, **options)
+
+    kind.apply_gradients = apply_gradients
