@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.engines import bazel_builds as builds
+from tests.unit.fetch_server import ok, serving
 
 pytestmark = [
     pytest.mark.bazel,
@@ -182,10 +183,28 @@ def test_without_a_network_and_without_one_archive(
 
 
 def test_without_a_network_and_without_a_folder(place: Path, bare_minitf: Path) -> None:
-    target = "1.15.5-cpu"
-    code, document, _ = builds.build(
+    target = "2.8.4-cpu"
+    builds.need_bazel(target)
+    code, document, said = builds.build(
         place, target, "--offline", source=bare_minitf, TFENV_CACHE=str(place / "empty-cache")
     )
-    # Without a network nothing can bring Bazel either; that is said first.
-    assert code in {4, 6}
-    assert "bazel" in str(document["error"]).lower()
+    assert code == 4, said
+    assert "numpy" in document["error"]["what"]
+
+
+def test_bazels_own_downloads_go_through_the_mirror(place: Path, bare_minitf: Path) -> None:
+    """The archive is nowhere but at the mirror, under `<host>/<path>` of its address."""
+    target = "2.8.4-cpu"
+    builds.need_bazel(target)
+    folder = builds.portable(place / "usb", target, without="minitf_answer")
+    archive = builds.MINITF / "shared" / "distdir" / "answer-1.0.tar.gz"
+    with serving() as server:
+        server.answers["/tf/127.0.0.1:38215/mirror/answer-1.0.tar.gz"] = ok(archive.read_bytes())
+        more = ("--from", str(folder), "--mirror", f"tensorflow-externals={server.url('/tf')}")
+        code, document, said = builds.build(
+            place, target, *more, source=bare_minitf, TFENV_CACHE=str(place / "empty-cache")
+        )
+        asked = server.paths()
+    assert code == 0, said
+    assert document["files"]
+    assert "/tf/127.0.0.1:38215/mirror/answer-1.0.tar.gz" in asked

@@ -33,7 +33,8 @@ def default_root() -> Path:
     if chosen := os.environ.get("TFENV_CACHE"):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "tfenv"
+        local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(local) / "tfenv" / "cache"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "tfenv"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tfenv"
