@@ -85,7 +85,7 @@ def numeric(table, name):
                 got = session.run(slopes, feed)
             except Exception as error:
                 if kernels.absent(error):
-                    raise kernels.Missing(str(error)[:200]) from error
+                    raise kernels.Missing(kernels.shortened(error)) from error
                 raise
             worst = 0.0
             for place, array, slope in zip(places, arrays, got):

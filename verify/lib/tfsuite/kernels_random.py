@@ -83,7 +83,7 @@ def draws(make, seed, runs=1):
             out = make(graphs.v1(), seed)
         except Exception as error:
             if kernels.absent(error):
-                raise kernels.Missing(str(error)[:200]) from error
+                raise kernels.Missing(kernels.shortened(error)) from error
             raise
         return [session.run(out) for _ in range(runs)]
 
