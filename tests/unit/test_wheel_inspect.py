@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from tests.wheel_maker import CPU_BUILD_INFO, compile_library, fat_section, make_wheel
 from tfenv.cli.inspect import command
 from tfenv.errors import BadWheelError
+from tfenv.wheel import runs_on
 from tfenv.wheel.inspect import Inspection, inspect
 
 BUILD_INFO = "tensorflow/python/platform/build_info.py"
@@ -77,6 +78,20 @@ def test_gpu_code_and_who_can_run_it(tmp_path: Path, gpu: bytes) -> None:
     assert how["8.6"] == "jit"
     assert "6.1" in result.runs_on.gpus_not
     assert result.runs_on.driver == "450.80.02"
+
+
+@pytest.mark.parametrize(
+    ("cuda", "platform", "driver"),
+    [
+        ("11.2", "manylinux2014_x86_64", "450.80.02"),
+        ("10", "manylinux2010_x86_64", "410.48"),
+        ("9.0", "win_amd64", "385.54"),
+        ("", "manylinux2014_x86_64", ""),
+        ("99.1", "manylinux2014_x86_64", ""),
+    ],
+)
+def test_the_oldest_driver(cuda: str, platform: str, driver: str) -> None:
+    assert runs_on._driver(cuda, [platform]) == driver
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,12 @@ def test_what_a_library_says(built: Path) -> None:
     assert "GCC" in found.compilers[0]
 
 
+def test_a_git_version_in_the_text_of_a_bytes_object(tmp_path: Path) -> None:
+    text = 'extern "C" const char *git() { return "b\'v1.13.2-0-g04256c89d8\'"; }'
+    with blob.of_bytes(compile_library(tmp_path, text)) as stream:
+        assert library.read("x", stream)[0].git_version == "v1.13.2-0-g04256c89d8"
+
+
 def test_the_old_abi_is_told_from_the_new(tmp_path: Path) -> None:
     data = compile_library(tmp_path, SOURCE, "-D_GLIBCXX_USE_CXX11_ABI=0")
     with blob.of_bytes(data) as old:

@@ -95,7 +95,8 @@ def _bring(result: Inspection) -> str:
     """What the system has to have beyond glibc's own libraries."""
     parts = list(result.bring)
     if result.cuda and result.cuda.containers:
-        parts.append(f"an NVIDIA driver {result.runs_on.driver or '(version unknown)'} or newer")
+        driver = result.runs_on.driver
+        parts.append(f"an NVIDIA driver, {driver} or newer" if driver else "an NVIDIA driver")
         parts += [f"CUDA {result.cuda.version}"] if result.cuda.version else []
         parts += [f"cuDNN {result.cuda.cudnn}"] if result.cuda.cudnn else []
     return ", ".join(parts) or "nothing"

@@ -268,7 +268,7 @@ class _Reading:
         platforms = {tag.platform for tag in by_name}
         if in_wheel != platforms:
             detail = f"WHEEL says {', '.join(sorted(in_wheel)) or 'nothing'}"
-            self._find("tag-mismatch", "error", self.tree.path.name, detail)
+            self._find("tag-mismatch", "warning", self.tree.path.name, detail)
         return sorted(platforms)
 
     def _pythons(self) -> list[str]:

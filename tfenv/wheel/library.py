@@ -23,7 +23,10 @@ _SIMD = (
     (b"\0ARM NEON\0", "NEON"),
 )
 _SIMD_NEEDLES = (b"SSE, SSE2", b"\0ARM NEON\0")
-_GIT = re.compile(rb"\0(v\d{1,3}\.\d{1,3}\.\d{1,3}[-.\w]{0,20}-\d{1,5}-g[0-9a-f]{7,40})\0")
+# Some releases hold the text of a Python bytes object: b'v1.13.2-0-g04256c89d8'.
+_GIT = re.compile(
+    rb"(?:\0|b')(v\d{1,3}\.\d{1,3}\.\d{1,3}[-.\w]{0,20}-\d{1,5}-g[0-9a-f]{7,40})['\0]"
+)
 _CONSTANTS = (".rodata", ".rdata", "__cstring", "__const")
 _WINDOW = 4 << 20
 _OVERLAP = 128

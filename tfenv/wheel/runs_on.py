@@ -139,16 +139,20 @@ def _join(capability: tuple[int, ...]) -> str:
 
 
 def _driver(cuda: str, platforms: list[str]) -> str:
-    """The oldest NVIDIA driver for a CUDA version; empty where the facts do not say."""
-    windows = any(tag.startswith("win") for tag in platforms)
-    for row in facts.rows(schema.CudaArch):
-        if dotted(row.cuda)[:2] == dotted(cuda)[:2] != ():
-            if windows:
-                return row.driver_windows[0].partition(":")[2] if row.driver_windows else ""
-            if row.driver_linux_min:
-                return row.driver_linux_min
-            return row.driver_linux[0].partition(":")[2] if row.driver_linux else ""
-    return ""
+    """The oldest NVIDIA driver for a CUDA version; empty where the facts do not say.
+
+    Of a bare major, which some builds give, the oldest minor counts.
+    """
+    wanted = dotted(cuda)[:2]
+    rows = [row for row in facts.rows(schema.CudaArch) if dotted(row.cuda)[: len(wanted)] == wanted]
+    if not wanted or not rows:
+        return ""
+    row = min(rows, key=lambda row: dotted(row.cuda))
+    if any(tag.startswith("win") for tag in platforms):
+        return row.driver_windows[0].partition(":")[2] if row.driver_windows else ""
+    if row.driver_linux_min:
+        return row.driver_linux_min
+    return row.driver_linux[0].partition(":")[2] if row.driver_linux else ""
 
 
 def _gpu_words(gpu: bool, gpus: list[GpuSupport], driver: str, cuda: str, cudnn: str) -> str:
