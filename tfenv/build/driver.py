@@ -293,6 +293,10 @@ class _Build:
             journal.add("end", state="failed", step=ended.step, code=ended.code)
             advice = f"read {log}, or run `tfenv explain {log}`"
             raise failure.explain(ended, log, self.archives, self.request.target, advice)
+        if ended.bazel.processes is not None:
+            self.hooks.say(
+                f"{ended.bazel.processes} actions, {ended.bazel.cache_hits or 0} of them from a cache"
+            )
 
     def _finish(self, seconds: float, findings: list[preflight.Finding]) -> Result:
         made = record.products(self.folders.work / "out")
