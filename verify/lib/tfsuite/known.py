@@ -35,6 +35,7 @@ class Defect(object):
 TABLE = (
     # Sums over an outer axis go row by row into one accumulator.
     Defect("vector.outer_sum.*", ">=1.4", "measured: outer axis summed one by one", says="eps*sum"),
+    Defect("vector.inner_sum.*", "<1.15", "measured: too few partial sums", False, "eps*sum"),
     Defect("vector.large_mean.*", ">=1.15", "tensorflow#56563", says="eps*sum"),
     Defect("vector.large_mean.*", "<1.15", "tensorflow#56563", False, "eps*sum"),
     Defect("vector.half_mean.*", ">=1.15", "tensorflow#115732", says="eps*sum"),
