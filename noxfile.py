@@ -67,8 +67,8 @@ def slow(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none")
-def evidence(session: nox.Session) -> None:
-    """Run the tests that take minutes each: what the documentation's claims rest on."""
+def engines(session: nox.Session) -> None:
+    """Run the engines' tests that take minutes each and are left out of CI."""
     python = environment(session, "dev", "dev.txt")
     session.run(python, "-m", "pytest", "-m", "evidence", *session.posargs, external=True)
 

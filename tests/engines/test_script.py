@@ -22,7 +22,7 @@ from tfenv.target import parse
 from tfenv.toolchain.model import Choices
 
 UNIX = ["1.15.5-cpu-macos-cc", "1.15.5-cpu-macos-lite", "2.6.5-cpu", "2.6.5-cuda"]
-WINDOWS = [("1.4.0-cuda-windows", ""), ("1.4.0-cuda-windows", "9.0"), ("2.0.4-cuda-windows", "")]
+WINDOWS = [("1.4.0-cuda-windows", "8.0"), ("1.4.0-cuda-windows", "9.0"), ("2.0.4-cuda-windows", "")]
 
 
 def script(target: str, folder: Path, **choices: str) -> Path:
@@ -146,7 +146,8 @@ def test_a_missing_text_leaves_every_file_as_it_was(tmp_path: Path) -> None:
 
 
 def test_cuda_8_needs_only_the_hash(tmp_path: Path) -> None:
-    edits = json.loads((script("1.4.0-cuda-windows", tmp_path) / "edits.json").read_text("utf-8"))
+    folder = script("1.4.0-cuda-windows", tmp_path, cuda="8.0")
+    edits = json.loads((folder / "edits.json").read_text("utf-8"))
     assert [one["file"] for one in edits] == ["tensorflow/contrib/cmake/external/eigen.cmake"]
 
 
