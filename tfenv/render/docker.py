@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import re
 from typing import Any
 
@@ -28,6 +29,17 @@ def files(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
             "its platform is not Linux",
             "choose --format conda or script",
         )
+    found = list(_shared(plan))
+    if "build" in purposes:
+        found += _build(plan)
+    if "run" in purposes:
+        found += _run(plan)
+    return found
+
+
+# Three formats take these files; each plan's are rendered once.
+@functools.lru_cache(maxsize=4)
+def _shared(plan: Plan) -> tuple[OutFile, ...]:
     context = _context(plan)
     found = [
         _file("fetch.sh", engine.render("docker/fetch.sh.j2", context), executable=True),
@@ -41,17 +53,27 @@ def files(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
         found.append(_file("requirements.suite.txt", plan.suite_requirements))
         verify = engine.render("docker/verify.sh.j2", context)
         found.append(_file("verify.sh", verify, executable=True))
-    if "build" in purposes:
-        found.append(_file("Dockerfile", engine.render("docker/Dockerfile.j2", context), "build"))
-        found.append(_file("requirements.build.txt", plan.build_environment(), "build"))
-        found.append(_file("build.sh", recipe.script(plan), "build", executable=True))
-        if plan.target.product == "wheel":
-            found.append(_file("expect.build.json", plan.expectation(released=False), "build"))
-    if "run" in purposes:
-        run = engine.render("docker/Dockerfile.run.j2", context)
-        found.append(_file("Dockerfile.run", run, "run"))
-        found.append(_file("expect.json", plan.expectation(released=True), "run"))
-    return found
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=4)
+def _build(plan: Plan) -> tuple[OutFile, ...]:
+    dockerfile = engine.render("docker/Dockerfile.j2", _context(plan))
+    found = [
+        _file("Dockerfile", dockerfile, "build"),
+        _file("requirements.build.txt", plan.build_environment(), "build"),
+        _file("build.sh", recipe.script(plan), "build", executable=True),
+    ]
+    if plan.target.product == "wheel":
+        found.append(_file("expect.build.json", plan.expectation(released=False), "build"))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=4)
+def _run(plan: Plan) -> tuple[OutFile, ...]:
+    run = engine.render("docker/Dockerfile.run.j2", _context(plan))
+    expect = _file("expect.json", plan.expectation(released=True), "run")
+    return (_file("Dockerfile.run", run, "run"), expect)
 
 
 def apptainer(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
@@ -84,6 +106,7 @@ def _file(name: str, text: str, purpose: str = "", *, executable: bool = False) 
     return OutFile(f"docker/{name}", "docker", purpose, text, executable)
 
 
+@functools.lru_cache(maxsize=4)
 def _context(plan: Plan) -> dict[str, Any]:
     image = plan.image()
     if image is None:
