@@ -79,7 +79,7 @@ def free_ports(count):
     "session.two_processes",
     proves="A graph split over two processes runs in both, tensors go over the wire.",
     catches=["server-target-ignored"],
-    limit=60,
+    limit=180,
 )
 def check_two_processes(tf1):
     hosts = ["localhost:%d" % port for port in free_ports(2)]

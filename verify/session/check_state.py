@@ -86,7 +86,7 @@ def check_locking(tf1):
     "session.overlap",
     proves="A run that waits does not keep another run of the same session from going on.",
     catches=["runs-serialised"],
-    limit=20,
+    limit=60,
 )
 def check_overlap(tf1):
     with graphs.session() as session:
@@ -96,8 +96,8 @@ def check_overlap(tf1):
         thread = threading.Thread(target=lambda: got.append(int(session.run(take))))
         thread.daemon = True
         thread.start()
-        session.run(give, options=tf1.RunOptions(timeout_in_ms=15000))
-        thread.join(20)
+        session.run(give, options=tf1.RunOptions(timeout_in_ms=50000))
+        thread.join(50)
         same("what the waiting run got", got, [5])
     return "the waiting run got what a later run gave"
 

@@ -34,7 +34,8 @@ class Meta(object):
         releases: the TensorFlow versions that it applies to, as `>=1.15,<2.0`.
         needs: features of the release, as `xla` or `jit=jit_compile`.
         platforms: prefixes of sys.platform, empty for all.
-        limit: seconds after which it is stopped and has failed.
+        limit: seconds after which it is stopped and has failed: there for what hangs, so it has
+            to suffice on a busy machine.
     """
 
     def __init__(self, id, proves, catches, releases, needs, platforms, limit, profile):
@@ -72,7 +73,7 @@ def check(
     releases="",
     needs=(),
     platforms=(),
-    limit=120,
+    limit=300,
     profile="quick",
 ):
     """Mark a function as a check. What it returns is its evidence: text, or (text, data)."""
