@@ -41,6 +41,7 @@ class Broken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     variant: str = ""  # verified as this variant of its release, not as its own
     elsewhere: list[str] = []  # libraries that move out of the package, with a link in their place
     remove: list[str] = []
+    halve: list[str] = []  # files that lose their second half
     rename: list[tuple[str, str]] = []
     edit: list[Edit] = []
     op: str = ""
@@ -68,6 +69,11 @@ def make(broken: Broken, healthy: Path, home: Path, version: str) -> Path:
     for pattern in broken.remove:
         for path in site.glob(pattern):
             path.unlink()
+    for pattern in broken.halve:
+        for path in site.glob(pattern):
+            text = path.read_bytes()
+            path.unlink()
+            path.write_bytes(text[: len(text) // 2])
     for pattern, new in broken.rename:
         for path in list(site.glob(pattern)):
             path.rename(path.with_name(new))

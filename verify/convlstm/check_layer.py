@@ -168,7 +168,9 @@ def check_batch(tf):
 @check(
     "convlstm.gradient",
     proves="Backpropagation reaches through time: it equals the slope of the cell's equations.",
-    catches=["convlstm-truncates-time", "keras-gradient-sign"],
+    catches=["convlstm-truncates-time"],
+    # 1.4.0's Keras makes this layer in single precision only.
+    releases=">=1.15",
 )
 def check_gradient(tf):
     models.reset(tf)

@@ -1,5 +1,6 @@
 // A C++ program with a Session: y = x * w + 1 from a GraphDef that Python wrote.
-// Prints `key value` lines: the sum of y, the codes of three wrong runs, and the version.
+// Prints `key value` lines: the sum of y, the codes of three wrong runs, and the
+// GraphDef version of the headers.
 
 #include <cstdio>
 #include <string>
@@ -40,7 +41,7 @@ int main(int count, char** words) {
   std::printf("create_again %d\n", code(session->Create(graph)));
   std::printf("closed %d\n", code(session->Close()));
   std::printf("after_close %d\n", code(session->Run(Feeds{{"x", x}}, {"y"}, {}, &none)));
-  std::printf("version %s\n", TF_VERSION_STRING);
+  std::printf("producer %d\n", TF_GRAPH_DEF_VERSION);
   delete session;
   return 0;
 }
