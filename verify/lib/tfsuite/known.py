@@ -96,7 +96,7 @@ TABLE = (
     Defect(
         "crash.matmul_onednn.*", "<2.9", "measured, with oneDNN on some CPUs", False, "signal 8"
     ),
-    Defect("vector.empty_convolution.*", ">=2.16", "measured", False, "shape of"),
+    Defect("vector.empty_convolution.*", ">=2.7", "measured", False, "shape of"),
 )
 
 
