@@ -91,7 +91,7 @@ def check_op_errors(tf1, case):
     "session.timeout",
     proves="A run that waits longer than its limit ends with DeadlineExceededError.",
     catches=["timeout-ignored"],
-    limit=30,
+    limit=90,
 )
 def check_timeout(tf1):
     with graphs.session() as session:
