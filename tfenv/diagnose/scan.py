@@ -43,6 +43,7 @@ class Hit:
 class _Entry:
     template: Template
     owners: list[tuple[str, int, tuple[str, ...]]]  # kind, index in the library, `without`
+    order: int  # its place in the library: of several that match a line, the first counts
     matches: int = 0
     limit: int = _ENOUGH
 
@@ -108,7 +109,8 @@ class _Run:
         self.result.lines += chunk.count(b"\n") + (not chunk.endswith(b"\n"))
 
     def _line(self, chunk: bytes, start: int, end: int, number: int, texts: set[str]) -> None:
-        known = [entry for text in texts for entry in self._scanner.by_text[text]]
+        by_order = {e.order: e for text in texts for e in self._scanner.by_text[text]}
+        known = [by_order[order] for order in sorted(by_order)]
         entries = [entry for entry in known if entry.matches < entry.limit]
         if not entries:
             return
@@ -214,7 +216,7 @@ def _entries(library: Library) -> list[_Entry]:
             for text in owner.match:
                 entry = by_text.get(text)
                 if entry is None:
-                    entry = by_text[text] = _Entry(compile_template(text), [])
+                    entry = by_text[text] = _Entry(compile_template(text), [], len(by_text))
                 entry.owners.append((kind, index, without))
                 if kind == "outcome":
                     entry.limit = 1 << 62  # the last one counts
