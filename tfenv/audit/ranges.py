@@ -43,12 +43,3 @@ def xor(a: bytes, b: bytes) -> bytes:
     """Bytewise exclusive or of two strings of one length."""
     number = int.from_bytes(a, "little") ^ int.from_bytes(b, "little")
     return number.to_bytes(len(a), "little")
-
-
-def equal(a: Blob, b: Blob, at_a: int, at_b: int, size: int) -> bool:
-    """Whether two stretches hold the same bytes."""
-    return all(
-        a.read(at_a + start, min(CHUNK, size - start))
-        == b.read(at_b + start, min(CHUNK, size - start))
-        for start in range(0, size, CHUNK)
-    )

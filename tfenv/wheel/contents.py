@@ -16,7 +16,6 @@ from tfenv.wheel.entry import Entry, Tree, read_small
 
 _DIST_INFO = re.compile(r"(?:.*/)?(?P<stem>[^/]+)\.dist-info/METADATA")
 _DATA_PREFIX = re.compile(r"(?:[^/]+\.data/(?:purelib|platlib)/)?")
-_TENSORFLOW = re.compile(r"tensorflow(_core)?/")
 BUILD_INFO = re.compile(r"tensorflow(_core)?/python/platform/build_info\.py")
 _URLSAFE = str.maketrans("-_", "+/")
 SIGNATURES = (".jws", ".p7s")  # RECORD's own signatures stand in no RECORD
@@ -215,8 +214,3 @@ def _pairs(constant: object) -> dict[str, object]:
         return {}
     pairs = (pair for pair in constant if isinstance(pair, tuple) and len(pair) == 2)
     return {str(key): value for key, value in pairs}
-
-
-def is_tensorflow(path: str) -> bool:
-    """Whether a member belongs to TensorFlow's own package."""
-    return bool(_TENSORFLOW.match(installed_path(path)))

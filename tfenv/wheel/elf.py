@@ -67,7 +67,6 @@ class Elf:
         machine: as in wheel tags; `machine-<n>` where there is no such name.
         versions: version names that the loader will demand, by library (from .gnu.version_r).
         isa_needed: x86-64 level that the file itself demands; empty where it says nothing.
-        notes: problems that do not stop reading, for the reader.
     """
 
     bits: int
