@@ -85,7 +85,7 @@ def check_loss_is_mae(tf, head):
     return "%.6f" % reported, data
 
 
-def adam_step(gradient, epsilon=1e-7):
+def adam_step(gradient, epsilon):
     """The first step of Adam in learning rates: Kingma and Ba, "Adam" (2015), algorithm 1 at t = 1.
 
     Both bias corrections cancel against the moments' first weights. Keras adds epsilon before the
@@ -117,9 +117,11 @@ def check_adam_step(tf):
     loss = lambda out: tf.reduce_mean(abs(out - tf.constant(wanted)))  # noqa: E731
     gradients = [np.asarray(g, "float64") for g in models.gradients(tf, model, loss, x)]
     model.train_on_batch(x, wanted)
+    # 1e-7, and 1e-8 in TensorFlow 1.4.
+    epsilon = float(getattr(model.optimizer, "epsilon", None) or 1e-7)
     worst = 0.0
     for old, new, gradient in zip(before, weights(model), gradients):
-        step, slope = adam_step(gradient)
+        step, slope = adam_step(gradient, epsilon)
         # Two graphs for one gradient: they differ as sums do. The weight itself is rounded.
         noise = 64 * EPS * np.max(abs(gradient))
         bound = rate * (slope * noise + STEP * EPS) + 2 * EPS * abs(old)
