@@ -127,8 +127,10 @@ for _name, _script, _meaning in (
     ("docs", "docs/build.py", "Write the reference pages and build the documentation."),
     ("bench", "bench/run.py", "Measure tfenv beside its peers."),
     ("grid", "bench/grid.py", "Install released wheels from the locks and use them."),
-    ("exam", "bench/explain.py", "Score `explain` on the logs it has never seen."),
-    ("mutations", "bench/mutations.py", "Break a released wheel in many ways: each is caught."),
+    ("bench-explain", "bench/explain.py", "Time `explain` on large logs beside ripgrep."),
+    ("bench-audit", "bench/audit.py", "Time inspect and audit beside their peers."),
+    ("bench-fetch", "bench/fetch.py", "Time fetch beside curl."),
+    ("exam", "bench/mutations.py", "Break a released wheel in many ways: each is caught."),
     ("evidence", "bench/evidence.py", "Verify released wheels in full and keep the reports."),
     ("fuzz", "bench/fuzz.py", "Feed hostile input to every reader, for a bounded time."),
 ):

@@ -1,6 +1,6 @@
 """The mutation exam: every broken subject must fail, by the check that names it.
 
-    nox -s mutations -- [TARGET] [NAME…]
+    nox -s exam -- [TARGET] [NAME…]
 
 prints a table: what was broken, which checks failed, how long it took. See tests/wheels/exam.py.
 """

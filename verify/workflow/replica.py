@@ -5,6 +5,7 @@ The step: w is 2, replica r sees x = r + 1, the loss is w*x; the gradients 1 and
 """
 
 import json
+import os
 import sys
 
 import tensorflow as tf
@@ -29,21 +30,25 @@ def call(strategy, function, *arguments):
     return run(function, args=arguments)
 
 
-def step(strategy):
-    """What every replica sees, and the variable after one averaged step."""
+def step(strategy, number=None):
+    """What every replica sees, and the variable after one averaged step.
+
+    `number` is a worker's place: TensorFlow 2.3 numbers the replicas of each worker from zero.
+    """
     with strategy.scope():
         w = tf.Variable(2.0)
     reduce = tf.distribute.ReduceOp
 
     def replica():
         context = tf.distribute.get_replica_context()
-        number = tf.cast(context.replica_id_in_sync_group, tf.float32) + 1.0
+        place = context.replica_id_in_sync_group if number is None else number
+        seen = tf.cast(place, tf.float32) + 1.0
         with tf.GradientTape() as tape:
-            loss = w * number
+            loss = w * seen
         gradient = tape.gradient(loss, w)
         mean = context.all_reduce(reduce.MEAN, gradient)
         w.assign_sub(mean)
-        return number
+        return seen
 
     numbers = tf.function(lambda: call(strategy, replica))()
     local = strategy.experimental_local_results
@@ -63,7 +68,8 @@ def mirrored():
 
 def workers():
     kind = getattr(tf.distribute, "MultiWorkerMirroredStrategy", None)
-    return step((kind or tf.distribute.experimental.MultiWorkerMirroredStrategy)())
+    place = json.loads(os.environ["TF_CONFIG"])["task"]["index"]
+    return step((kind or tf.distribute.experimental.MultiWorkerMirroredStrategy)(), place)
 
 
 def fit():
