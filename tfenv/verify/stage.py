@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,7 +18,11 @@ from tfenv.toolchain.model import Choices
 from tfenv.toolchain.python import python as choose_python
 from tfenv.verify import drive, environment, interpreter, subject
 from tfenv.verify.expect import expected
+from tfenv.verify.explained import explained
 from tfenv.verify.result import Check, Report, not_exercised, summarise
+
+if TYPE_CHECKING:
+    from tfenv.diagnose.doctor import Finding
 
 # Shared libraries that the machine or the CUDA packages bring, never TensorFlow's own wheel.
 _CUDA_LIBRARY = re.compile(
@@ -65,6 +70,7 @@ def verify(
         checks.append(_consistency(python))
         on_check(checks[-1])
     require_cuda_libraries(request.target, checks)
+    checks = explained(checks, request.target, lambda: _doctor(request.target, python))
     header = outcome.header
     return Report(
         target=request.target.name,
@@ -124,6 +130,13 @@ def _check_python(request: Request, pythons: list[str]) -> None:
         f"it can be verified with Python {', '.join(pythons)}",
         f"--python {pythons[0]}",
     )
+
+
+def _doctor(target: Target, python: Path) -> list[Finding]:
+    from tfenv.diagnose.doctor import findings
+    from tfenv.diagnose.probe import this_machine
+
+    return findings(this_machine(str(python)), target.version, target_cuda=target.cuda)
 
 
 def _consistency(python: Path) -> Check:
