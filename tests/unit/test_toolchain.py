@@ -311,3 +311,10 @@ def refused_lock(name: str, **choices: str) -> ConflictError:
     with pytest.raises(ConflictError) as caught:
         lock.make(choose(name, **choices))
     return caught.value
+
+
+def test_a_pair_of_a_linux_distribution_says_nothing_of_windows() -> None:
+    chain = choose("2.6.0-cuda-windows")
+    assert chain.get("cuda").startswith("11.2")
+    assert chain.get("cudnn").startswith("8.1")
+    assert choose("2.6.0-cuda").get("cuda").startswith("11.3")
