@@ -144,7 +144,9 @@ collect() { # A name appears in OUT when its file is whole.
     cp -f "$file" "$out/.$name.part"
     mv -f "$out/.$name.part" "$out/$name"
   done
-  rm -rf "$product"
+  # In a work folder it stays: a kill between its removal and this step's stamp would leave a
+  # finished step `package` without a product.
+  if [ -z "$work" ]; then rm -rf "$product"; fi
 }
 
 order="unpack patch_tree configure compile package collect"
@@ -177,4 +179,4 @@ step patch_tree 022cc54ac7114855773cf86b92841bee
 step configure 34f099f3cfb940c38236a7e2237fe09a
 step compile dd217360e16d31375c46c4ae81772095
 step package f5884239137aafa4f68f4c181a41bce2
-step collect 20aeb7f8d4eaeb8cedfd91e574fe4923
+step collect 4f9143b576fd3955e988036b0b85e34a

@@ -153,7 +153,9 @@ collect() { # A name appears in OUT when its file is whole.
     cp -f "$file" "$out/.$name.part"
     mv -f "$out/.$name.part" "$out/$name"
   done
-  rm -rf "$product"
+  # In a work folder it stays: a kill between its removal and this step's stamp would leave a
+  # finished step `package` without a product.
+  if [ -z "$work" ]; then rm -rf "$product"; fi
 }
 
 order="unpack patch_tree configure compile package collect"
@@ -186,4 +188,4 @@ step patch_tree 022cc54ac7114855773cf86b92841bee
 step configure b735d161b2c4616d005cdb623afc1d1f
 step compile 98b54a1a20f3fda50709b44885c3cfb1
 step package 64b08c60a74443b8093b1ecee2cbd1c5
-step collect 20aeb7f8d4eaeb8cedfd91e574fe4923
+step collect 4f9143b576fd3955e988036b0b85e34a

@@ -152,7 +152,9 @@ collect() { # A name appears in OUT when its file is whole.
     cp -f "$file" "$out/.$name.part"
     mv -f "$out/.$name.part" "$out/$name"
   done
-  rm -rf "$product"
+  # In a work folder it stays: a kill between its removal and this step's stamp would leave a
+  # finished step `package` without a product.
+  if [ -z "$work" ]; then rm -rf "$product"; fi
 }
 
 order="unpack patch_tree configure compile package collect"
@@ -185,4 +187,4 @@ step patch_tree 022cc54ac7114855773cf86b92841bee
 step configure 06e80cb7b10ab05add02483fe538ab0f
 step compile 6ca4c104ecbd97d2e49a24b96a9bf5ae
 step package b3bc91357890b9f14b96742a4088eeb3
-step collect 20aeb7f8d4eaeb8cedfd91e574fe4923
+step collect 4f9143b576fd3955e988036b0b85e34a
