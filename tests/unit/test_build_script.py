@@ -182,6 +182,15 @@ def test_a_lost_stamp_does_the_later_steps_again(bench: Bench) -> None:
     assert bench.run()[1] == ["configure", "bazel", "package"]
 
 
+def test_killed_between_collecting_and_its_stamp(bench: Bench) -> None:
+    """`package` is done, so what it made has to be there still when `collect` is done again."""
+    bench.run()
+    (bench.root / "work" / "stamps" / "collect").unlink()
+    code, called, output = bench.run()
+    assert (code, called) == (0, []), output
+    assert (bench.root / "out" / "x.whl").read_text() == "made\n"
+
+
 def test_a_configure_that_does_not_listen_is_caught(bench: Bench) -> None:
     bench.write("tree/configure", "#!/bin/sh\necho 'build --config=cuda' > .tf_configure.bazelrc\n")
     code, _, output = bench.run()
