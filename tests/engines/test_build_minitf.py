@@ -65,6 +65,7 @@ def test_a_wheel_comes_out_and_again_nothing_is_done(place: Path, target: str) -
     assert "compile: unchanged" in said
 
 
+@pytest.mark.evidence  # minutes of builds: `./noxw -s engines`
 def test_killed_at_twenty_random_moments(
     place: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
