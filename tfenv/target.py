@@ -219,7 +219,7 @@ def nearest(text: str, count: int = 3) -> list[str]:
         tail = text.strip().lower()[len(match["version"]) :]
         same = [n for n in names if n.endswith(tail) and _NAME.fullmatch(n)]
         same = [n for n in same if n[len(catalogue()[n].version) :] == tail]
-        close = sorted(same, key=lambda n: _distance(catalogue()[n].version, match["version"]))
+        close = sorted(same, key=lambda n: distance(catalogue()[n].version, match["version"]))
         if close:
             return close[:count]
     import difflib
@@ -227,7 +227,8 @@ def nearest(text: str, count: int = 3) -> list[str]:
     return difflib.get_close_matches(text[:80].lower(), names, n=count, cutoff=0.4)
 
 
-def _distance(one: str, other: str) -> tuple[int, ...]:
+def distance(one: str, other: str) -> tuple[int, ...]:
+    """How far two versions lie apart: major, minor and patch, each as a difference."""
     a, b = version_key(one).release, version_key(other).release
     return tuple(abs(x - y) for x, y in zip((*a, 0, 0)[:3], (*b, 0, 0)[:3], strict=True))
 

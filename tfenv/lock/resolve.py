@@ -29,6 +29,8 @@ from tfenv.files import sha256_bytes
 BUILD_TOOLS_SINCE = "2019-03-01"
 BUILD_TOOLS_AS_OF = "2021-12-31"
 LEGACY_BUILD_REQUIRES = ("setuptools>=40.8.0", "wheel")
+# Settings of uv that belong to the person's own projects, never to tfenv's calls of it.
+FOREIGN_VARIABLES = ("UV_CONSTRAINT", "UV_OVERRIDE", "UV_EXCLUDE_NEWER", "UV_PYTHON", "VIRTUAL_ENV")
 _MAX_SDIST = 200 * 1024 * 1024
 _MAX_PYPROJECT = 1024 * 1024
 
@@ -114,7 +116,7 @@ def _compile(request: Request, folder: Path) -> str:
 def _environment(request: Request) -> dict[str, str]:
     """uv's environment. An index may hold a password: it never becomes an argument."""
     found = dict(os.environ)
-    for name in ("UV_CONSTRAINT", "UV_OVERRIDE", "UV_EXCLUDE_NEWER", "UV_PYTHON", "VIRTUAL_ENV"):
+    for name in FOREIGN_VARIABLES:
         found.pop(name, None)
     if request.index:
         found["UV_DEFAULT_INDEX"] = request.index

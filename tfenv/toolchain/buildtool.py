@@ -6,7 +6,7 @@ from tfenv import facts
 from tfenv.errors import ConflictError
 from tfenv.facts import schema
 from tfenv.facts.versions import tree
-from tfenv.target import Target, version_key, within
+from tfenv.target import Target, distance, version_key, within
 from tfenv.toolchain import lookup
 from tfenv.toolchain.model import Choices, Chosen, Rejected
 
@@ -136,18 +136,13 @@ def _refuse_unknown(target: Target, wanted: str) -> None:
         return
     near = sorted(
         {r.version for r in facts.rows(schema.BazelFile)},
-        key=lambda v: _gap(v, wanted),
+        key=lambda v: distance(v, wanted),
     )[:3]
     raise ConflictError(
         f"no file of Bazel {wanted} is known for {target.platform}",
         "its hash stands in no source that tfenv's facts were read from",
         f"choose a version with known hashes, such as {', '.join(near)}",
     )
-
-
-def _gap(one: str, other: str) -> tuple[int, ...]:
-    a, b = version_key(one).release, version_key(other).release
-    return tuple(abs(x - y) for x, y in zip((*a, 0, 0)[:3], (*b, 0, 0)[:3], strict=True))
 
 
 def _published(target: Target, version: str) -> bool:

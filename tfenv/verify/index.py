@@ -7,13 +7,14 @@ import os
 import sys
 from pathlib import Path
 
+from tfenv.lock.resolve import FOREIGN_VARIABLES
+
 
 def variables(index: str = "") -> dict[str, str]:
     """Environment variables for uv. An address may hold a password, so it never becomes an
     argument that a process list shows."""
     found = dict(os.environ)
-    # The person's constraints and overrides belong to their own projects.
-    for name in ("UV_CONSTRAINT", "UV_OVERRIDE", "UV_EXCLUDE_NEWER", "UV_PYTHON", "VIRTUAL_ENV"):
+    for name in FOREIGN_VARIABLES:
         found.pop(name, None)
     chosen = index or os.environ.get("TFENV_INDEX", "")
     if not chosen and not _uv_has_its_own():
