@@ -211,12 +211,38 @@ def _why_unknown(target: Target) -> str:
     )
 
 
+# What people write for the words of a name; the empty ones say what is meant anyway.
+_PEOPLES_WORDS = {
+    "gpu": "cuda",
+    "aarch64": "arm64",
+    "darwin": "macos",
+    "mac": "macos",
+    "osx": "macos",
+    "win": "windows",
+    "win64": "windows",
+    "tflite": "lite",
+    "tensorflow": "",
+    "tf": "",
+    "linux": "",
+    "amd64": "",
+    "x86_64": "",
+}
+
+
+def _in_our_words(text: str) -> str:
+    """A name as it would be in the terms of the catalogue: `TF-2.6.5-gpu` is `2.6.5-cuda`."""
+    words = text.strip().lower().removeprefix("v").replace("==", "-").split("-")
+    ours = [word for word in (_PEOPLES_WORDS.get(w, w) for w in words) if word]
+    return "-".join(sorted(ours, key=lambda word: not word[0].isdigit()))  # the version first
+
+
 def nearest(text: str, count: int = 3) -> list[str]:
     """The names most like `text`: same shape first, then the closest version."""
     names = list(catalogue())
-    match = _NAME.fullmatch(text.strip().lower())
+    text = _in_our_words(text[:80])
+    match = _NAME.fullmatch(text)
     if match is not None:
-        tail = text.strip().lower()[len(match["version"]) :]
+        tail = text[len(match["version"]) :]
         same = [n for n in names if n.endswith(tail) and _NAME.fullmatch(n)]
         same = [n for n in same if n[len(catalogue()[n].version) :] == tail]
         close = sorted(same, key=lambda n: distance(catalogue()[n].version, match["version"]))
@@ -224,7 +250,7 @@ def nearest(text: str, count: int = 3) -> list[str]:
             return close[:count]
     import difflib
 
-    return difflib.get_close_matches(text[:80].lower(), names, n=count, cutoff=0.4)
+    return difflib.get_close_matches(text, names, n=count, cutoff=0.4)
 
 
 def distance(one: str, other: str) -> tuple[int, ...]:

@@ -65,6 +65,21 @@ def test_the_nearest_name_keeps_the_shape() -> None:
     assert nearest("2.6.6-cpu-windows")[0] == "2.6.5-cpu-windows"
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("2.6.5-gpu", "2.6.5-cuda"),
+        ("tensorflow-gpu==2.10.1-win64", "2.10.1-cuda-windows"),
+        ("TF-2.15.1-cpu-aarch64", "2.15.1-cpu-arm64"),
+        ("v2.6.0-cpu-darwin", "2.6.0-cpu-macos"),
+        ("1.15.5-cpu-osx-tflite", "1.15.5-cpu-macos-lite"),
+        ("2.6.5-linux-cuda", "2.6.5-cuda"),
+    ],
+)
+def test_the_words_that_people_use_lead_to_ours(text: str, meant: str) -> None:
+    assert nearest(text)[0] == meant
+
+
 def test_a_flake_attribute_has_no_dots() -> None:
     assert parse("2.6.5-cuda").nix_attribute == "tf-2_6_5-cuda"
 
