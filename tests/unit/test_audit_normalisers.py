@@ -16,6 +16,7 @@ import pytest
 from tests.wheel_maker import compile_library, make_wheel, record_line
 from tfenv.audit import normalise
 from tfenv.audit.compare import audit
+from tfenv.audit.declared import Declaration
 from tfenv.audit.model import Audit
 from tfenv.wheel import blob, elf
 
@@ -119,6 +120,7 @@ COMPANIONS = {
     "string-move": {"record", "git-version"},
 }
 
+NEW_VERSION = Declaration(version=("2.6.4", "2.6.5"))
 _LIBRARIES: dict[tuple[str, ...], bytes] = {}
 
 
@@ -176,6 +178,8 @@ def compared(
 ) -> Audit:
     one = wheel(tmp_path / "a", Build(), None)
     two = wheel(tmp_path / "b", PAIRS[name], change)
+    if PAIRS[name].version != Build.version:
+        options["declaration"] = NEW_VERSION
     return audit(one, two, **options)  # type: ignore[arg-type]
 
 
@@ -278,7 +282,7 @@ def test_nobody_can_write_a_mark(tmp_path: Path, forged: bytes) -> None:
     text = b"print('%s')\n"
     one = make_wheel(tmp_path / "a", {"a.py": text % forged}, version="2.6.4")
     two = make_wheel(tmp_path / "b", {"a.py": text % b"2.6.5"}, version="2.6.5")
-    result = audit(one, two)
+    result = audit(one, two, declaration=NEW_VERSION)
     (found,) = result.differences
     assert (found.path, found.kind) == ("a.py", "python-line")
 
@@ -287,7 +291,8 @@ def test_a_name_that_looks_like_a_mark_hides_no_member(tmp_path: Path) -> None:
     folder = "tensorflow_cpu-{version}.dist-info"
     one = make_wheel(tmp_path / "a", {f"{folder}/WHEEL": b"1"}, version="2.6.4")
     two = make_wheel(tmp_path / "b", {f"{folder}/WHEEL": b"2"}, version="2.6.5")
-    assert {d.path for d in audit(one, two).differences} == {f"{folder}/WHEEL"}
+    result = audit(one, two, declaration=NEW_VERSION)
+    assert {d.path for d in result.differences} == {f"{folder}/WHEEL"}
 
 
 def test_a_wrong_record_is_never_normalised_away(tmp_path: Path) -> None:

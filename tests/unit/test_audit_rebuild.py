@@ -105,6 +105,30 @@ def test_a_build_that_fails_ends_the_audit(tmp_path: Path, option: str) -> None:
         build(tmp_path, option)
 
 
-def test_what_is_varied_is_said() -> None:
+def test_what_is_varied_is_said(tmp_path: Path) -> None:
     assert {"folder", "umask", "time zone"} <= set(rebuild.varied())
-    assert not set(rebuild.varied()) & set(rebuild.NOT_VARIED)
+    assert set(rebuild.varied("docker")) == {"time", "host name"}
+    said: list[str] = []
+    script = tmp_path / "build.py"
+    script.write_text(BUILD, "utf-8")
+    call = [sys.executable, str(script)]
+    rebuild.twice("t", ["--engine=docker"], tmp_path / "work", said.append, call)
+    assert "engine: docker" in said[0]
+    assert "folder" in said[0].partition("not varied")[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "engine"),
+    [([], "host"), (["--engine", "nix"], "nix"), (["--jobs", "1", "--engine=docker"], "docker")],
+)
+def test_the_engine_is_the_host_unless_named(options: list[str], engine: str) -> None:
+    assert rebuild.engine_of(options) == engine
+
+
+def test_the_host_name_is_varied_where_that_is_permitted(tmp_path: Path) -> None:
+    script = tmp_path / "build.py"
+    script.write_text(BUILD.replace("os.environ['TZ']", "os.uname().nodename"), "utf-8")
+    call = [sys.executable, str(script)]
+    result = audit(*rebuild.twice("t", ["--broken"], tmp_path / "work", lambda _: None, call))
+    found = [d for d in result.differences if "another-host" in d.detail]
+    assert bool(found) == ("host name" in rebuild.varied())

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from tfenv.audit import normalise
 from tfenv.audit.normalise import Facts, Normaliser
 from tfenv.audit.ranges import Range
-from tfenv.audit.strings import text_at
+from tfenv.audit.strings import both, text_at
 from tfenv.wheel import elf
 from tfenv.wheel.blob import Blob
 from tfenv.wheel.elf import Elf, Section
@@ -27,8 +27,10 @@ def moved_string(
     part: Range,
     facts: tuple[Facts, Facts],
     allowed: Sequence[Normaliser],
-) -> list[str] | None:
+) -> tuple[list[str], str] | None:
     """The normalisers that make an x86-64 `lea reg, [rip+x]` point to equal texts; None else.
+
+    With them, the text on both sides for a report.
 
     Only the four bytes of the displacement may differ, and the texts at both targets must be
     equal after the content normalisers.
@@ -51,7 +53,7 @@ def moved_string(
         if len(texts) == 2:
             names = normalise.explain_content("", texts[0], texts[1], facts, allowed)
             if names is not None:
-                return [*names, "string-move"]
+                return [*names, "string-move"], both(texts[0], texts[1])
     return None
 
 

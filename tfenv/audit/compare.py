@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tfenv.audit import libraries, normalise, scan, texts
-from tfenv.audit.model import Audit, Difference, Explained, Side
+from tfenv.audit import libraries, normalise, ranges, scan, texts
+from tfenv.audit.declared import NOTHING, Change, Declaration
+from tfenv.audit.model import Audit, Declared, Difference, Explained, Side, Tally
 from tfenv.audit.normalise import Facts, Normaliser
 from tfenv.audit.oci import OciTree
 from tfenv.audit.sides import declared, describe, open_both
@@ -18,13 +19,26 @@ from tfenv.wheel import contents, elf
 from tfenv.wheel.archive import ZipTree
 from tfenv.wheel.blob import Blob
 from tfenv.wheel.entry import Entry, refuse
+from tfenv.wheel.library import format_of
 
 _CHUNK = 1 << 20
 _ARCHIVES = {("zip", "zip"), ("oci", "oci")}
 
 
-def audit(a: Path, b: Path, names: Sequence[str] = normalise.NAMES) -> Audit:
-    """Compare two things byte for byte. `names` are the normalisers that may be used.
+def audit(
+    a: Path,
+    b: Path,
+    names: Sequence[str] = normalise.NAMES,
+    declaration: Declaration = NOTHING,
+    draft: list[Change] | None = None,
+) -> Audit:
+    """Compare two things byte for byte.
+
+    Args:
+        a, b: wheels, folders or images.
+        names: the normalisers that may be used.
+        declaration: what is meant to differ.
+        draft: takes the differing lines that could be declared.
 
     Raises:
         BadWheelError: one of them is missing, damaged or hostile.
@@ -35,7 +49,12 @@ def audit(a: Path, b: Path, names: Sequence[str] = normalise.NAMES) -> Audit:
     trees = open_both(a, b)
     scanned = [scan.Scanned(tree, Store()) for tree in trees]
     try:
-        return _Comparison(scanned[0], scanned[1], normalise.chosen(names), hashes).result()
+        allowed = normalise.chosen(names)
+        comparison = _Comparison(scanned[0], scanned[1], allowed, hashes, declaration)
+        result = comparison.result()
+        if draft is not None:
+            draft += comparison.drafted()
+        return result
     finally:
         for side in scanned:
             side.close()
@@ -82,26 +101,32 @@ class _Comparison:
         b: scan.Scanned,
         allowed: Sequence[Normaliser],
         hashes: tuple[str, str] | None,
+        declaration: Declaration,
     ) -> None:
         self.a, self.b, self.allowed = a, b, allowed
+        self.declaration = declaration
         self.hashes = hashes
         self.pairs: dict[str, str] = {}
         self.facts = (declared(a.tree), declared(b.tree))
         self.found: list[Difference] = []
         self.explained: list[Explained] = []
+        self.meant: list[Declared] = []
 
     def result(self) -> Audit:
         self.pairs = pairs = self._pairs()
         scan.both(self.a, self.b, pairs)
         self._container(pairs)
         self._records()
-        for path_a, path_b in pairs.items():
-            if self.a.digests[path_a] != self.b.digests[path_b]:
-                self._member(path_a, self.a.kept[path_a], self.b.kept[path_b])
+        self._versions()
+        for path in self._differing():
+            self._member(path)
+        self._not_there()
         if not self.found and not self.explained and not self._same_container():
             self._stored("zip-encoding", "headers that nothing reads, or compression")
         used = {item.normaliser for item in self.explained}
-        verdict = "different" if self.found else "equivalent" if used else "identical"
+        verdict = "different" if self.found else "identical"
+        if not self.found and (used or self.meant):
+            verdict = "equivalent"
         digests = self.hashes or ("", "")
         return Audit(
             verdict=verdict,  # type: ignore[arg-type]
@@ -110,7 +135,61 @@ class _Comparison:
             explained=self.explained,
             a=describe(self.a.tree, self.facts[0], digests[0]),
             b=describe(self.b.tree, self.facts[1], digests[1]),
+            declared=self.meant,
+            tally=self._tally(),
         )
+
+    def _differing(self) -> list[str]:
+        """A's names of the members whose content is another one in B."""
+        digests = self.a.digests, self.b.digests
+        return [a for a, b in self.pairs.items() if digests[0][a] != digests[1][b]]
+
+    def _blobs(self, path: str) -> tuple[Blob, Blob]:
+        return self.a.kept[path], self.b.kept[self.pairs[path]]
+
+    def _tally(self) -> Tally:
+        differing = self._differing()
+        native = [path for path in differing if format_of(self.a.kept[path].near(0, 16))]
+        alike = [pair for pair in map(self._blobs, native) if pair[0].size == pair[1].size]
+        return Tally(
+            members=len(self.pairs),
+            members_differing=len(differing),
+            libraries_differing=len(native),
+            library_bytes=sum(one.size for one, _ in alike),
+            library_bytes_differing=sum(ranges.count(one, two) for one, two in alike),
+        )
+
+    def drafted(self) -> list[Change]:
+        """The differing lines, as a declaration would have them."""
+        paths = dict.fromkeys(item.path for item in self.found if item.path in self.a.kept)
+        found = [Change(self._shown_path(path), self._diff(path)[0]) for path in paths]
+        return sorted((change for change in found if change.diff), key=lambda change: change.path)
+
+    def _diff(self, path: str) -> tuple[list[str], list[str]]:
+        return texts.diff(path, *self._blobs(path), self.facts, self.allowed)
+
+    def _shown_path(self, path: str) -> str:
+        return normalise.shown_path(normalise.canonical_path(path, self.facts[0]))
+
+    def _versions(self) -> None:
+        """Two versions are two releases: the normaliser `version` works if that is declared."""
+        one, two = self.facts[0].version, self.facts[1].version
+        meant = self.declaration.version
+        if meant and meant != (one, two):
+            cause = "the declaration is about other files"
+            detail = f"declared {meant[0]}, {meant[1]}; METADATA says {one}, {two}"
+            self._differ("", "declaration", cause, detail)
+        elif not meant and one != two and one and two:
+            cause = f"these are two releases; if that is meant: --declare version={one}:{two}"
+            self._differ("", "version", cause, f"A is {one}, B is {two}")
+
+    def _not_there(self) -> None:
+        """Declared changes that were not found are differences as well."""
+        met = {self._shown_path(item.path) for item in self.meant}
+        for change in self.declaration.change:
+            if change.path not in met:
+                cause = "B lacks the change, or something else differs there too"
+                self._differ(change.path, "declaration", cause, "it does not differ as declared")
 
     def _same_container(self) -> bool:
         """Whether equal members mean equal things: files of one hash never come this far."""
@@ -134,7 +213,7 @@ class _Comparison:
         renamed = [(path_a, path_b) for path_a, path_b in pairs.items() if path_a != path_b]
         if renamed:
             detail = f"{len(renamed)} members have the version in their names"
-            self._explain(renamed[0][0], "version", f"{detail}; in B this is {renamed[0][1]}")
+            self._explain("", "version", f"{detail}: {renamed[0][0]} | {renamed[0][1]}")
         return pairs
 
     def _container(self, pairs: dict[str, str]) -> None:
@@ -206,7 +285,8 @@ class _Comparison:
                 cause = "members were changed after RECORD was written"
                 self._differ(f"{folder}RECORD", "record", cause, f"in {name}: {fault}")
 
-    def _member(self, path: str, one: Blob, two: Blob) -> None:
+    def _member(self, path: str) -> None:
+        one, two = self._blobs(path)
         both_elf = one.near(0, 4) == two.near(0, 4) == elf.MAGIC
         try:
             parts = list(
@@ -217,6 +297,9 @@ class _Comparison:
         except ValueError as error:
             self._differ(path, "bytes", "a damaged library", f"it cannot be read: {error}")
             return
+        meant = self.declaration.diff_of(self._shown_path(path))
+        if meant and not both_elf and self._declared(path, meant):
+            return
         if not parts:
             self._differ(path, "bytes", "unknown", "it differs in a place that nothing names")
         for part in parts:
@@ -224,6 +307,16 @@ class _Comparison:
                 self.found.append(part)
             else:
                 self.explained.append(part)
+
+    def _declared(self, path: str, meant: list[str]) -> bool:
+        """Whether a member's lines differ just as declared; if so, this is told."""
+        lines, normalisers = self._diff(path)
+        if lines != meant:
+            return False
+        self.meant.append(Declared(path=path, detail="\n".join(lines)))
+        for name in normalisers:
+            self._explain(path, name, "the lines that are not declared")
+        return True
 
     def _differ(self, path: str, kind: str, cause: str, detail: str) -> None:
         self.found.append(Difference(path=path, kind=kind, cause=cause, detail=detail))

@@ -175,7 +175,8 @@ def _same_size(pair: Pair, name: str, one: Section, two: Section) -> Found:
         return
     ignored = _ignoring(pair, name)
     if ignored:
-        yield Explained(path=pair.path, normaliser=ignored, detail=f"{name}: other content")
+        values = strings.both(_tail(pair.a, one), _tail(pair.b, two))
+        yield Explained(path=pair.path, normaliser=ignored, detail=f"{name}: {values}")
         return
     if len(head) > MAX_RANGES:
         cause = causes.of_many(name, pair.a, pair.b, one, two)
@@ -185,6 +186,12 @@ def _same_size(pair: Pair, name: str, one: Section, two: Section) -> Found:
     yield from _ranges(pair, name, one, two, head)
 
 
+def _tail(blob: Blob, section: Section) -> bytes:
+    """The last bytes of a section, which of a note are its content."""
+    size = min(section.size, 20)
+    return blob.near(section.offset + section.size - size, size)
+
+
 def _ranges(pair: Pair, name: str, one: Section, two: Section, parts: list[Range]) -> Found:
     """Explain or name every differing range of one section."""
     left: list[tuple[Range, bytes, bytes]] = []
@@ -192,14 +199,14 @@ def _ranges(pair: Pair, name: str, one: Section, two: Section, parts: list[Range
     for part in parts:
         if part.end <= told:
             continue
+        pointed = ""
         if one.flags & 4:
-            names = code.moved_string(
+            moved = code.moved_string(
                 pair.a, pair.b, pair.elves, (one, two), part, pair.facts, pair.allowed
             )
             window_a = pair.a.read(one.offset + part.start, part.end - part.start)
             window_b = pair.b.read(two.offset + part.start, part.end - part.start)
-            if names and not _allowed(pair, "string-move"):
-                names = None
+            names, pointed = moved if moved and _allowed(pair, "string-move") else (None, "")
         else:
             window = strings.around(pair.a, pair.b, one.offset, two.offset, one.size, part)
             told, window_a, window_b = window.end, window.a, window.b
@@ -214,6 +221,8 @@ def _ranges(pair: Pair, name: str, one: Section, two: Section, parts: list[Range
             left.append((part, window_a, window_b))
             continue
         shown = f"{name}+{part.start:#x}: {strings.both(window_a, window_b)}"
+        if one.flags & 4:
+            shown += f", an address that points to {pointed}"
         for normaliser in names:
             yield Explained(path=pair.path, normaliser=normaliser, detail=shown)
     yield from _unexplained(pair, name, one, left)

@@ -16,7 +16,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         path: the member, by its name in A where it has one there.
         kind: what differs: member, mode, python-line, text-line, instruction, constant,
-            section, symbol, gpu-code, compiler, needs, bytes, record, ...
+            section, symbol, gpu-code, compiler, needs, bytes, record, version, declaration, ...
         cause: the most likely reason.
         detail: where, and both values.
     """
@@ -33,6 +33,29 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     normaliser: str
     detail: str
+
+
+class Declared(msgspec.Struct, frozen=True, kw_only=True):
+    """A difference that was declared beforehand, and is just that."""
+
+    path: str
+    detail: str
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """How much differs before anything is explained.
+
+    Attributes:
+        members, members_differing: on both sides, by content.
+        library_bytes: of the differing libraries that have one size on both sides, in A.
+        library_bytes_differing: how many of these are not the same in B.
+    """
+
+    members: int
+    members_differing: int
+    libraries_differing: int
+    library_bytes: int
+    library_bytes_differing: int
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +75,8 @@ class Audit(msgspec.Struct, kw_only=True):
     Attributes:
         trusted: what was taken on trust: nothing, or the two RECORDs.
         varied: what differed between two builds that were made to be compared.
+        declared: differences that were declared, which leave a verdict `equivalent`.
+        tally: None where the contents were not read.
     """
 
     schema: str = SCHEMA
@@ -63,3 +88,5 @@ class Audit(msgspec.Struct, kw_only=True):
     b: Side
     trusted: str = ""
     varied: list[str] = []
+    declared: list[Declared] = []
+    tally: Tally | None = None

@@ -39,6 +39,17 @@ def differing(a: Blob, b: Blob, at_a: int, at_b: int, size: int, join: int = 8) 
         yield pending
 
 
+def count(a: Blob, b: Blob) -> int:
+    """How many bytes differ between two blobs of one size."""
+    total = 0
+    for start in range(0, a.size, CHUNK):
+        length = min(CHUNK, a.size - start)
+        left, right = a.read(start, length), b.read(start, length)
+        if left != right:
+            total += length - xor(left, right).count(0)
+    return total
+
+
 def xor(a: bytes, b: bytes) -> bytes:
     """Bytewise exclusive or of two strings of one length."""
     number = int.from_bytes(a, "little") ^ int.from_bytes(b, "little")

@@ -1,8 +1,9 @@
 """Build a target twice in surroundings that differ, and compare what came out.
 
-What is varied is what reprotest varies, as far as a build can be asked to bear it: the folder, the
-time zone and language, the umask, the number of processors; the clock moves by itself. Not varied,
-and said so: the host's name, the user, the kernel.
+What is varied is what reprotest varies, as far as the engine lets it through: the folder, the
+time zone and language, the umask, the host's name, the number of processors; the clock moves by
+itself. A container keeps most of that out, so the host is the engine unless another one is asked
+for. What was varied, and what was not, is said.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from tfenv.errors import BuildError
 
 _MAIN = "import sys; from tfenv.cli import main; main(sys.argv[1:])"
 _PATHS = frozenset({"--source", "--from", "--disk-cache"})  # options of `tfenv build`
-NOT_VARIED = ("host name", "user", "kernel")
+_ENGINE = "host"
+_HOST_NAME = "another-host"
+_NEVER = ("user", "kernel")
 
 
 class Surroundings(NamedTuple):
@@ -29,15 +32,17 @@ class Surroundings(NamedTuple):
     variables: dict[str, str]
     umask: int
     processors: int  # 0: all
+    host: str  # empty: as it is
 
 
 # The last time zone is a day ahead of the first for ten hours of every day.
-FIRST = Surroundings("a", {"TZ": "UTC", "LC_ALL": "C", "LANG": "C"}, 0o022, 0)
+FIRST = Surroundings("a", {"TZ": "UTC", "LC_ALL": "C", "LANG": "C"}, 0o022, 0, "")
 SECOND = Surroundings(
     "another-folder-for-the-second-build",
     {"TZ": "Pacific/Kiritimati", "LC_ALL": "C.UTF-8", "LANG": "C.UTF-8"},
     0o002,
     1,
+    _HOST_NAME,
 )
 
 
@@ -65,17 +70,43 @@ def twice(
     Raises:
         BuildError: a build failed, or made no wheel.
     """
-    call = [*(command or default_command()), target, *absolute(arguments)]
-    say(f"varied: {', '.join(varied())}; not varied: {', '.join(NOT_VARIED)}")
+    engine = engine_of(arguments)
+    chosen = [] if _names_engine(arguments) else ["--engine", engine]
+    call = [*(command or default_command()), target, *chosen, *absolute(arguments)]
+    changing = varied(engine)
+    fixed = [name for name in (*_KINDS, *_NEVER) if name not in changing]
+    say(f"engine: {engine}; varied: {', '.join(changing)}; not varied: {', '.join(fixed)}")
     shutil.rmtree(folder, ignore_errors=True)
     first, second = (_build(call, target, folder, place, say) for place in (FIRST, SECOND))
     return first, second
 
 
-def varied() -> list[str]:
-    """What differs between the two builds here, in words."""
-    found = ["folder", "time", "time zone", "language", "umask"]
-    return [*found, "processors"] if _limit(1) else found
+_KINDS = ("folder", "time", "time zone", "language", "umask", "processors", "host name")
+
+
+def _names_engine(arguments: Sequence[str]) -> bool:
+    return any(text == "--engine" or text.startswith("--engine=") for text in arguments)
+
+
+def engine_of(arguments: Sequence[str]) -> str:
+    """The engine that `--engine` among the options names; else the host, which varies most."""
+    for index, text in enumerate(arguments):
+        name, equals, value = text.partition("=")
+        if name == "--engine":
+            return value if equals else next(iter(arguments[index + 1 :]), _ENGINE)
+    return _ENGINE
+
+
+def varied(engine: str = _ENGINE) -> list[str]:
+    """What differs between the two builds here, in words.
+
+    A container has its own folder, variables, umask and processors, and a new host name each time.
+    """
+    if engine == "docker":
+        return ["time", "host name"]
+    lacking = {"processors"} if not _limit(1) else set()
+    lacking |= {"host name"} if not _renamed(_HOST_NAME) else set()
+    return [name for name in _KINDS if name not in lacking]
 
 
 def absolute(arguments: Sequence[str]) -> list[str]:
@@ -102,6 +133,16 @@ def _limit(processors: int) -> list[str]:
     return [program, "--cpu-list", f"0-{processors - 1}"]
 
 
+def _renamed(host: str) -> list[str]:
+    """A prefix that gives a command another host name; empty where that is not permitted."""
+    program = shutil.which("unshare")
+    if not host or program is None:
+        return []
+    prefix = [program, "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', host]
+    done = subprocess.run([*prefix, "true"], capture_output=True, check=False)
+    return [] if done.returncode else prefix
+
+
 def _build(
     call: list[str], target: str, folder: Path, place: Surroundings, say: Callable[[str], None]
 ) -> Path:
@@ -109,7 +150,7 @@ def _build(
     home.mkdir(parents=True)
     say(f"building {target} in {home}")
     done = subprocess.run(
-        [*_limit(place.processors), *call],
+        [*_renamed(place.host), *_limit(place.processors), *call],
         cwd=home,
         env={**os.environ, **place.variables},
         stdout=subprocess.DEVNULL,

@@ -10,6 +10,8 @@ from tfenv.audit.model import Audit, Side
 from tfenv.errors import one_line
 
 MAX_LINES = 200
+MAX_EXPLAINED = 60
+_ITSELF = "(the archive itself)"
 
 
 def headline(result: Audit) -> str:
@@ -17,36 +19,86 @@ def headline(result: Audit) -> str:
     if result.verdict == "identical":
         what = "identical"
     elif result.verdict == "equivalent":
-        what = f"identical after: {', '.join(result.normalisers)}"
+        parts = [f"after: {', '.join(result.normalisers)}"] if result.normalisers else []
+        parts += [_meant(result)] if result.declared else []
+        what = f"identical {', '.join(parts)}"
     else:
         places = Counter(item.path for item in result.differences)
-        what = f"different: {len(result.differences)} differences in {len(places)} members"
+        count = _count(len(result.differences), "difference")
+        what = f"different: {count} in {_count(len(places), 'member')}"
         if result.normalisers:
             what += f", beyond {', '.join(result.normalisers)}"
+        if result.declared:
+            what += f", and {_meant(result)}"
     if result.trusted:
         what += f" (only the {result.trusted}s were read and trusted: no file was checked)"
     return what
 
 
+def _meant(result: Audit) -> str:
+    lines = sum(len(changed_lines(item.detail)) for item in result.declared)
+    members = _count(len(result.declared), "member")
+    return f"but for {_count(lines, 'declared line')} in {members}"
+
+
+def changed_lines(detail: str) -> list[str]:
+    """The lines of a declared diff without the headers of its hunks."""
+    return [line for line in detail.split("\n") if not line.startswith("@@")]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def tally(result: Audit) -> str:
+    """How much differs before anything is explained; empty where the contents were not read."""
+    found = result.tally
+    if found is None or not found.members_differing:
+        return ""
+    text = f"{found.members_differing} of {found.members} members differ in content"
+    if found.libraries_differing:
+        text += f"; libraries among them: {found.libraries_differing}"
+    if found.library_bytes:
+        text += f", in {found.library_bytes_differing} of {found.library_bytes:,} bytes"
+    return text
+
+
 def as_text(result: Audit) -> str:
     """The verdict, then every difference under its member, then what was explained away."""
     lines = [headline(result), f"  A: {_side(result.a)}", f"  B: {_side(result.b)}"]
+    lines += [f"  {text}" for text in [tally(result)] if text]
     if result.varied:
         lines.append(f"  varied between the builds: {', '.join(result.varied)}")
     for item in result.differences[:MAX_LINES]:
-        path = item.path or "(the archive itself)"
-        lines.append(f"  {one_line(f'{item.kind}: {path}: {item.detail}')}")
+        lines.append(f"  {one_line(f'{item.kind}: {item.path or _ITSELF}: {item.detail}')}")
         lines.append(f"      likely cause: {one_line(item.cause)}")
     if len(result.differences) > MAX_LINES:
         lines.append(f"  {len(result.differences) - MAX_LINES} more: --json has them all")
-    if result.explained:
-        lines.append("  explained:")
-        counts = Counter(item.normaliser for item in result.explained)
-        for name in result.normalisers:
-            first = next(item for item in result.explained if item.normaliser == name)
-            more = f" and {counts[name] - 1} more" if counts[name] > 1 else ""
-            lines.append(f"    {one_line(f'{name}: {first.path} {first.detail}{more}')}")
+    lines += _declared_lines(result)
+    lines += _explained_lines(result)
     return "\n".join(lines)
+
+
+def _declared_lines(result: Audit) -> list[str]:
+    found = ["  meant to differ (declared):"] if result.declared else []
+    for item in result.declared:
+        found.append(f"    {one_line(item.path)}")
+        found += [f"      {one_line(line)}" for line in changed_lines(item.detail)[:MAX_LINES]]
+    return found
+
+
+def _explained_lines(result: Audit) -> list[str]:
+    """What normalisers explain, member by member."""
+    found = ["  explained:"] if result.explained else []
+    members: dict[str, list[str]] = {}
+    for item in result.explained:
+        text = one_line(f"{item.normaliser}: {item.detail}")
+        members.setdefault(item.path or _ITSELF, []).append(text)
+    for path, texts in members.items():
+        found += [f"    {one_line(path)}", *(f"      {text}" for text in texts)]
+    if len(found) > MAX_EXPLAINED:
+        found[MAX_EXPLAINED:] = ["    more: --json and --html have it all"]
+    return found
 
 
 def _side(side: Side) -> str:
@@ -67,12 +119,14 @@ _STYLE = (
 def as_html(result: Audit) -> str:
     """The whole result as one page. Every text from outside is escaped."""
     rows = "".join(
-        _row(item.path or "(the archive itself)", item.kind, item.detail, item.cause)
+        _row(item.path or _ITSELF, item.kind, item.detail, item.cause)
         for item in result.differences
     )
     explained = "".join(
-        _row(item.path or "(the archive itself)", item.normaliser, item.detail)
-        for item in result.explained
+        _row(item.path or _ITSELF, item.normaliser, item.detail) for item in result.explained
+    )
+    declared = "".join(
+        _row(item.path, line) for item in result.declared for line in changed_lines(item.detail)
     )
     meanings = "".join(
         _row(item.name, item.explanation)
@@ -87,7 +141,9 @@ def as_html(result: Audit) -> str:
         f"<p>A: <code>{_text(_side(result.a))}</code><br>B: <code>{_text(_side(result.b))}</code></p>",
         f"<p>Varied between the builds: {_text(', '.join(result.varied))}</p>"
         * bool(result.varied),
+        f"<p>{_text(tally(result))}</p>" * bool(tally(result)),
         _table("Differences", ("Member", "Kind", "Where and what", "Likely cause"), rows),
+        _table("Meant to differ: declared", ("Member", "Line"), declared),
         _table("Explained by normalisers", ("Member", "Normaliser", "Where and what"), explained),
         _table("What these normalisers ignore", ("Name", "Meaning"), meanings),
         "</body></html>\n",

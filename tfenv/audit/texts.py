@@ -38,6 +38,53 @@ def compare(
     yield from _lines(path, rest_a, rest_b)
 
 
+def diff(
+    path: str, a: Blob, b: Blob, facts: tuple[Facts, Facts], allowed: Sequence[Normaliser]
+) -> tuple[list[str], list[str]]:
+    """Two texts as a unified diff without context, but for what normalisers explain.
+
+    Returns:
+        headers of hunks and changed lines as they stand in the members, and the normalisers that
+        explain the other lines; nothing for what is no UTF-8 text or too large, and for lines that
+        a normaliser moves.
+    """
+    if max(a.size, b.size) > MAX_CONTENT:
+        return [], []
+    raw = (a.read(0, a.size), b.read(0, b.size))
+    rest = [
+        normalise.after_all(path, data, fact, allowed)
+        for data, fact in zip(raw, facts, strict=True)
+    ]
+    try:
+        shown = [data.decode("utf-8").splitlines() for data in raw]
+    except UnicodeDecodeError:
+        return [], []
+    left, right = (data.decode("utf-8", "surrogateescape").splitlines() for data in rest)
+    same = (len(left), len(right)) == (len(shown[0]), len(shown[1]))
+    if not same or b"\0" in raw[0] + raw[1] or not _comparable(left, right):
+        return [], []
+    lines: list[str] = []
+    others: tuple[list[str], list[str]] = ([], [])
+    for tag, a0, a1, b0, b1 in _matcher(left, right).get_opcodes():
+        if tag == "equal":
+            others[0].extend(shown[0][a0:a1])
+            others[1].extend(shown[1][b0:b1])
+        else:
+            lines.append(f"@@ -{a0 + 1},{a1 - a0} +{b0 + 1},{b1 - b0} @@")
+            lines += [f"-{line}" for line in shown[0][a0:a1]]
+            lines += [f"+{line}" for line in shown[1][b0:b1]]
+    one, two = ("\n".join(side).encode() for side in others)
+    return lines, normalise.explain_content(path, one, two, facts, allowed) or []
+
+
+def _comparable(left: list[str], right: list[str]) -> bool:
+    return max(len(left), len(right)) <= MAX_LINES and _alike(left, right) <= MAX_ALIKE
+
+
+def _matcher(left: list[str], right: list[str]) -> difflib.SequenceMatcher[str]:
+    return difflib.SequenceMatcher(None, left, right, autojunk=False)
+
+
 def _shown(a: bytes, b: bytes) -> str:
     """The first line in which two texts differ."""
     for number, (left, right) in enumerate(zip(a.splitlines(), b.splitlines(), strict=False), 1):
@@ -91,15 +138,14 @@ def _cause(kind: str, one: str, two: str) -> str:
 
 def _pairs(left: list[str], right: list[str]) -> Iterator[tuple[int, str, str]]:
     """(line number in A, line of A, line of B) of each change."""
-    if max(len(left), len(right)) > MAX_LINES or _alike(left, right) > MAX_ALIKE:
+    if not _comparable(left, right):
         for index in range(max(len(left), len(right))):
             one = left[index] if index < len(left) else ""
             two = right[index] if index < len(right) else ""
             if one != two:
                 yield index + 1, one, two
         return
-    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
-    for tag, a0, a1, b0, b1 in matcher.get_opcodes():
+    for tag, a0, a1, b0, b1 in _matcher(left, right).get_opcodes():
         if tag == "equal":
             continue
         for step in range(max(a1 - a0, b1 - b0)):

@@ -10,6 +10,7 @@ import click
 from tfenv.cli import _output
 
 if TYPE_CHECKING:
+    from tfenv.audit.declared import Change
     from tfenv.audit.model import Audit
 
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     "--twice",
     is_flag=True,
     help="A is a target: build it twice in varied surroundings and compare the two. Options that "
-    "audit does not have are handed to `tfenv build`.",
+    "audit does not have are handed to `tfenv build`; the engine is the host unless named.",
 )
 @click.option(
     "--diffoscope",
@@ -31,6 +32,18 @@ if TYPE_CHECKING:
     default="",
     metavar="MEMBER",
     help="Hand this member of both sides to diffoscope, and do nothing else.",
+)
+@click.option(
+    "--declare",
+    "declared",
+    multiple=True,
+    metavar="WHAT",
+    help="What is meant to differ: version=OLD:NEW, or a file as --draft writes it.",
+)
+@click.option(
+    "--draft",
+    type=click.Path(path_type=Path),
+    help="Write the differing lines of texts here, for --declare once you have read them.",
 )
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page for people here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -44,6 +57,8 @@ def command(
     without: str,
     twice: bool,
     member: str,
+    declared: tuple[str, ...],
+    draft: Path | None,
     html: Path | None,
     as_json: bool,
 ) -> None:
@@ -51,6 +66,7 @@ def command(
 
     `released:TARGET` stands for the wheel that was published.
     """
+    from tfenv.audit import declared as declarations
     from tfenv.audit import show
 
     if member and b:
@@ -58,11 +74,15 @@ def command(
 
         context.exit(external.diffoscope(_path(a), _path(b), member))
     names = _names(strict=strict, without=without)
+    declaration = declarations.parse(declared)
+    drafted: list[declarations.Change] = []
     if twice:
         rest = [text for text in (b, *context.args) if text]
         result = _twice(a, rest, names)
     elif b is None or context.args:
         raise click.UsageError("give A and B, two files or folders")
+    elif quick and (declared or draft):
+        raise click.UsageError("--quick reads no content, so that nothing can be declared of it")
     elif quick:
         from tfenv.audit import quick as quickly
 
@@ -70,7 +90,9 @@ def command(
     else:
         from tfenv.audit import compare
 
-        result = compare.audit(_path(a), _path(b), names)
+        result = compare.audit(_path(a), _path(b), names, declaration, drafted)
+    if draft:
+        _write_draft(draft, result, drafted)
     if html:
         from tfenv import files
 
@@ -105,6 +127,15 @@ def _names(*, strict: bool, without: str) -> list[str]:
     return [] if strict else [name for name in normalise.NAMES if name not in left_out]
 
 
+def _write_draft(path: Path, result: Audit, changes: list[Change]) -> None:
+    from tfenv import files
+    from tfenv.audit.declared import Declaration, render
+
+    one, two = result.a.version, result.b.version
+    version = (one, two) if one != two and one and two else None
+    files.write_text(path, render(Declaration(version=version, change=changes)))
+
+
 def _twice(target: str, arguments: list[str], names: list[str]) -> Audit:
     from tfenv import target as targets
     from tfenv.audit import compare, rebuild
@@ -113,5 +144,5 @@ def _twice(target: str, arguments: list[str], names: list[str]) -> Audit:
     folder = Path.cwd() / ".tfenv" / "audit" / name
     say = lambda text: click.echo(text, err=True)  # noqa: E731
     result = compare.audit(*rebuild.twice(name, arguments, folder, say), names)
-    result.varied = rebuild.varied()
+    result.varied = rebuild.varied(rebuild.engine_of(arguments))
     return result
