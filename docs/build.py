@@ -15,6 +15,7 @@ import click
 from tfenv import cli, errors
 from tfenv.audit import normalise
 from tfenv.files import write_text
+from tfenv.report import schemas
 
 HERE = Path(__file__).resolve().parent
 CODES = {
@@ -98,26 +99,53 @@ def normalisers() -> str:
     return "\n".join(lines) + "\n"
 
 
+def documents() -> str:
+    """What programs can read, and the schema of each."""
+    lines = ["# Documents for programs", "", "Made from the code by `./noxw -s docs`.", ""]
+    lines += [
+        "Every command that prints results takes `--json` and prints one document on standard output,",
+        "nothing else. The schemas (JSON Schema 2020-12) are in the package, in `tfenv/report/schemas`.",
+        "More fields may be added; the fields of a schema stay. TOML files are meant as the values that",
+        "they hold.",
+        "",
+        "| document | schema |",
+        "| --- | --- |",
+    ]
+    lines += [
+        f"| {found.source} | `{schemas.path(name).name}` |"
+        for name, found in schemas.SCHEMAS.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
 PAGES = {
     "reference/command-line.md": command_line,
     "reference/errors.md": failures,
+    "reference/documents.md": documents,
     "reference/normalisers.md": normalisers,
 }
+
+
+def outputs() -> Iterator[tuple[Path, str]]:
+    """Every file that is made from the code, and its text."""
+    for name, page in PAGES.items():
+        yield HERE / name, page()
+    for name in schemas.SCHEMAS:
+        yield schemas.path(name), schemas.render(name)
 
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or compare them."""
     wrong = []
-    for name, page in PAGES.items():
-        path, text = HERE / name, page()
+    for path, text in outputs():
         if "--check" in arguments:
             old = path.read_text("utf-8") if path.is_file() else ""
             if old != text:
-                wrong.append(name)
+                wrong.append(path.relative_to(HERE.parent).as_posix())
         else:
             write_text(path, text)
     for name in wrong:
-        sys.stderr.write(f"docs/{name} is not what the code says; run ./noxw -s docs\n")
+        sys.stderr.write(f"{name} is not what the code says; run ./noxw -s docs\n")
     return 1 if wrong else 0
 
 

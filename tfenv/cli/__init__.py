@@ -36,7 +36,7 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 click names it
         """Commands in the order of the work, not of the alphabet."""
-        return list(COMMANDS)
+        return [*COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import the command's module."""
@@ -78,7 +78,7 @@ def group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; every failure ends here, with its three lines and its exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = [*(sys.argv[1:] if arguments is None else arguments)]  # `list` is a command here
     try:
         code = group.main(given, prog_name="tfenv", standalone_mode=False)
     except TfenvError as error:
