@@ -23,6 +23,8 @@ def kind_of(name: str, section: Section) -> str:
         return "gpu-code"
     if name.startswith((".symtab", ".strtab", ".dynsym", ".dynstr", ".gnu.hash", ".gnu.version")):
         return "symbol"
+    if name.startswith(("__LINKEDIT", ".edata", ".reloc")):
+        return "symbol"
     if name.startswith((".dynamic", ".got", ".rela", ".eh_frame", ".gcc_except_table")):
         return "section"
     return "constant"

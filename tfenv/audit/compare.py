@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tfenv.audit import libraries, normalise, ranges, scan, texts
+from tfenv.audit import libraries, normalise, portables, ranges, scan, texts
 from tfenv.audit.declared import NOTHING, Change, Declaration
 from tfenv.audit.model import Audit, Declared, Difference, Explained, Side, Tally
 from tfenv.audit.normalise import Facts, Normaliser
@@ -287,18 +287,20 @@ class _Comparison:
 
     def _member(self, path: str) -> None:
         one, two = self._blobs(path)
-        both_elf = one.near(0, 4) == two.near(0, 4) == elf.MAGIC
+        native = True
+        if one.near(0, 4) == two.near(0, 4) == elf.MAGIC:
+            compare = libraries.compare
+        elif portables.comparable(one, two):
+            compare = portables.compare
+        else:
+            compare, native = texts.compare, False
         try:
-            parts = list(
-                libraries.compare(path, one, two, self.facts, self.allowed)
-                if both_elf
-                else texts.compare(path, one, two, self.facts, self.allowed)
-            )
+            parts = list(compare(path, one, two, self.facts, self.allowed))
         except ValueError as error:
             self._differ(path, "bytes", "a damaged library", f"it cannot be read: {error}")
             return
         meant = self.declaration.diff_of(self._shown_path(path))
-        if meant and not both_elf and self._declared(path, meant):
+        if meant and not native and self._declared(path, meant):
             return
         if not parts:
             self._differ(path, "bytes", "unknown", "it differs in a place that nothing names")

@@ -1,4 +1,4 @@
-"""Compare two ELF files section by section and account for every byte."""
+"""Compare two libraries section by section and account for every byte."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ MAX_RANGES = 2000  # per section; with more, the section is named as a whole
 MAX_NAMED = 40  # differences that are listed one by one per section
 MAX_SYMBOLS = 20
 MAX_TEXTS = 16 << 20  # bytes of a section whose texts are compared as sets
-_STRINGS = (".rodata", ".data", ".comment", ".debug", ".lrodata", ".ldata", ".interp")
+_STRINGS = (
+    ".rodata", ".data", ".comment", ".debug", ".lrodata", ".ldata", ".interp",
+    ".rdata", "__cstring", "__const",
+)  # fmt: skip
 
 
 class Pair(NamedTuple):
@@ -49,7 +52,11 @@ def compare(
         ValueError: one of them cannot be read as ELF.
     """
     elves = (elf.parse(a), elf.parse(b))
-    pair = Pair(path, a, b, elves, facts, allowed, code.Places(a, elves[0]))
+    yield from of_pair(Pair(path, a, b, elves, facts, allowed, code.Places(a, elves[0])))
+
+
+def of_pair(pair: Pair) -> Found:
+    """Everything in which two libraries differ whose tables are read already."""
     yield from _declared(pair)
     yield from _sections(pair)
     yield from _outside(pair)
@@ -65,7 +72,7 @@ def _declared(pair: Pair) -> Found:
             pair,
             "compiler",
             "another compiler or linker",
-            f".comment: {', '.join(one.comments)} | {', '.join(two.comments)}",
+            f"built with {', '.join(one.comments)} | {', '.join(two.comments)}",
         )
     if (one.needed, one.rpath, one.soname) != (two.needed, two.rpath, two.soname):
         left = {*one.needed, *one.rpath, one.soname}

@@ -3,7 +3,8 @@
 A normaliser sees one side at a time and knows nothing of the other, so that it cannot make two
 things equal that are not: it replaces what it stands for by a fixed mark, on both sides alike.
 Three scopes: `container` names a part of how members are stored, `content` at the bytes of a member or
-at a stretch of a library's constants, `section` at a whole section of a library.
+at a stretch of a library's constants, `section` at a whole section of an ELF library, `field` at
+fields of a Windows or macOS library's tables, which `tfenv.wheel.portable` finds.
 `string-move` is the exception: it needs both sides, and lives in `code`.
 """
 
@@ -43,7 +44,7 @@ class Normaliser:
 
     name: str
     explanation: str
-    scope: Literal["container", "content", "section", "code"]
+    scope: Literal["container", "content", "section", "field", "code"]
     aspect: Aspect | None = None
     content: Content | None = None
     sections: tuple[str, ...] = ()
@@ -226,6 +227,24 @@ REGISTRY: tuple[Normaliser, ...] = (
         "rest of the library",
         "section",
         sections=(".note.gnu.build-id", ".gnu_debuglink"),
+    ),
+    Normaliser(
+        "pe-timestamp",
+        "the time of the link in the headers and directories of a Windows library, and the "
+        "checksum of its file, which Windows checks for drivers only",
+        "field",
+    ),
+    Normaliser(
+        "uuid",
+        "the identity that the linker gives a macOS library (LC_UUID), and that by which a Windows "
+        "library names its PDB file",
+        "field",
+    ),
+    Normaliser(
+        "code-signature",
+        "the signature of a macOS library, where it names nobody (ad hoc): hashes of the file's "
+        "own pages, which are compared themselves",
+        "field",
     ),
     Normaliser(
         "string-move",

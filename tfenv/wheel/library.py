@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
@@ -91,8 +92,7 @@ def read(path: str, blob: Blob) -> list[Library]:
     kind = format_of(blob.near(0, 16))
     if kind == "ELF":
         return [_elf(path, blob)]
-    parts = (portable.parse_pe(blob),) if kind == "PE" else portable.parse_mach(blob)
-    return [_portable(path, blob, part) for part in parts]
+    return [_portable(path, blob, part) for part in portable.parse(kind, blob)]
 
 
 def _elf(path: str, blob: Blob) -> Library:
@@ -101,7 +101,7 @@ def _elf(path: str, blob: Blob) -> Library:
     parsed = elf.parse(blob)
     names = [name for group in parsed.versions.values() for name in group]
     places = [(s.name, s.offset, s.size) for s in parsed.sections if s.kind != elf.SHT_NOBITS]
-    gpu = _gpu(blob, places)
+    gpu = gpu_code(blob, places)
     simd, git = _strings(blob, places)
     return Library(
         path=path,
@@ -128,7 +128,7 @@ def _elf(path: str, blob: Blob) -> Library:
 
 
 def _portable(path: str, blob: Blob, part: portable.Portable) -> Library:
-    gpu = _gpu(blob, part.sections)
+    gpu = gpu_code(blob, part.sections)
     simd, git = _strings(blob, part.sections)
     return Library(
         path=path,
@@ -147,12 +147,17 @@ def _portable(path: str, blob: Blob, part: portable.Portable) -> Library:
     )
 
 
-_Places = list[tuple[str, int, int]] | tuple[tuple[str, int, int], ...]
+_Places = Sequence[tuple[str, int, int] | portable.Place]
 
 
-def _gpu(blob: Blob, places: _Places) -> fatbin.GpuCode:
+def gpu_code(blob: Blob, places: _Places) -> fatbin.GpuCode:
+    """The GPU code in the sections that are named for it.
+
+    Raises:
+        ValueError: there are more parts than any real library has.
+    """
     found = fatbin.GpuCode()
-    for name, offset, size in places:
+    for name, offset, size, *_ in places:
         if name in fatbin.SECTIONS:
             found.add(fatbin.scan(blob, offset, size))
     return found
@@ -161,7 +166,7 @@ def _gpu(blob: Blob, places: _Places) -> fatbin.GpuCode:
 def _strings(blob: Blob, places: _Places) -> tuple[str, str]:
     """Eigen's instruction set and TensorFlow's git version, from the constants."""
     simd = git = ""
-    for name, offset, size in places:
+    for name, offset, size, *_ in places:
         if name not in _CONSTANTS:
             continue
         end = min(offset + size, blob.size)
