@@ -22,10 +22,12 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from tests.portable_maker import make_fat, make_mach, make_pe
 from tests.wheel_maker import CPU_BUILD_INFO, fat_section, make_wheel
-from tfenv.audit import dsse
+from tfenv.audit import declared, dsse
 from tfenv.audit.compare import audit
 from tfenv.audit.quick import quick
 from tfenv.audit.sides import open_side
@@ -35,6 +37,7 @@ from tfenv.wheel.inspect import inspect
 
 SLOW = 10.0  # seconds that no damaged input of a few kilobytes may take
 MEMORY = 1 << 20  # kilobytes
+DECLARATION = b'format = 1\nversion = ["1", "2"]\n[[change]]\npath = "a"\ndiff = ["-a", "+b"]\n'
 NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF)
 
 
@@ -108,6 +111,7 @@ class Subjects:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.library = small_elf()
+        self.universal = make_fat(make_mach(), make_mach(cpu=0x0100000C))
         members = {
             "tensorflow/a.so": self.library[:60_000],
             "tensorflow/python/platform/build_info.py": CPU_BUILD_INFO.encode(),
@@ -120,7 +124,10 @@ class Subjects:
         self.seeds: list[tuple[str, bytes, Callable[[bytes], None]]] = [
             ("wheel", self.good.read_bytes(), self.wheel),
             ("stored wheel", self.stored.read_bytes(), self.wheel),
-            ("library", self.library, self.native),
+            ("library", self.library, partial(self.native, self.library)),
+            ("windows library", make_pe(), partial(self.native, make_pe())),
+            ("macos library", self.universal, partial(self.native, self.universal)),
+            ("declaration", DECLARATION, self.declaration),
             ("gpu code", fat_section({35: b"x" * 40, 90: b"y" * 90}, {90: b"p" * 30}) * 3, self.gpu),
             ("image", small_image(), self.image),
             ("record", b"a/b.py,sha256=" + b"A" * 43 + b",12\nRECORD,,\n", self.record),
@@ -138,13 +145,13 @@ class Subjects:
             with contextlib.suppress(TfenvError):
                 call()
 
-    def native(self, data: bytes) -> None:
+    def native(self, sound: bytes, data: bytes) -> None:
         with blob.of_bytes(data) as stream, contextlib.suppress(ValueError):
             library.read("x.so", stream)
             list(elf.symbols(stream, elf.parse(stream)))
         one = self.folder / "input" / "one"
         two = self.folder / "input" / "two"
-        for folder, content in ((one, self.library), (two, data)):
+        for folder, content in ((one, sound), (two, data)):
             folder.mkdir(exist_ok=True)
             (folder / "lib.so").write_bytes(content)
         with contextlib.suppress(TfenvError):
@@ -175,6 +182,12 @@ class Subjects:
     def build_info(self, data: bytes) -> None:
         with contextlib.suppress(ValueError):
             contents.build_info(data.decode("utf-8", "replace"))
+
+    def declaration(self, data: bytes) -> None:
+        path = self.folder / "input" / "declaration.toml"
+        path.write_bytes(data)
+        with contextlib.suppress(TfenvError):
+            declared.load(path)
 
     def envelope(self, data: bytes) -> None:
         with contextlib.suppress(TfenvError):
