@@ -30,6 +30,7 @@ def describe(item):
     return {
         "id": meta.id + ("[%s]" % case.id if case else ""),
         "suite": meta.id.split(".")[0],
+        "file": "/".join(item.nodeid.split("::")[0].split("/")[-2:]),
         "proves": meta.proves,
         "catches": list(meta.catches),
         "releases": meta.releases,

@@ -39,6 +39,22 @@ def test_each_names_a_broken_subject(checks: list[dict[str, Any]]) -> None:
     assert [check["id"] for check in checks if not check["catches"]] == []
 
 
+def test_the_broken_subjects_that_checks_name_exist(checks: list[dict[str, Any]]) -> None:
+    there = {path.parent.name for path in BROKEN.glob("*/subject.toml")}
+    assert sorted({name for check in checks for name in check["catches"]} - there) == []
+
+
+def test_a_check_knows_the_broken_subjects_that_name_it(checks: list[dict[str, Any]]) -> None:
+    catches = {check["id"]: check["catches"] for check in checks}
+    one_sided = [
+        (path.parent.name, name)
+        for path in BROKEN.glob("*/subject.toml")
+        for name in tomli.loads(path.read_text("utf-8"))["caught_by"]
+        if path.parent.name not in catches.get(name, [])
+    ]
+    assert one_sided == []
+
+
 def test_broken_subjects_name_checks_that_exist(checks: list[dict[str, Any]]) -> None:
     ids = {check["id"] for check in checks}
     for path in BROKEN.glob("*/subject.toml"):

@@ -47,6 +47,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     newer: tuple[tuple[str, str], ...] = ()  # (package, date): exceptions to as_of
     index: str = ""
     interpreter: str = ""  # of that Python: source distributions are asked for their metadata
+    wheels_only: bool = False  # an older version with a wheel before a newer one without
 
 
 class Resolved(msgspec.Struct, frozen=True):
@@ -98,6 +99,8 @@ def _compile(request: Request, folder: Path) -> str:
         command += ["--exclude-newer-package", f"{package}={date}"]
     if request.interpreter:
         command += ["--python", request.interpreter]
+    if request.wheels_only:
+        command += ["--only-binary", ":all:"]
     command += ["--output-file", str(out), str(wanted)]
     done = subprocess.run(
         command,

@@ -16,7 +16,7 @@ from tfenv.target import Target, parse
 from tfenv.toolchain import lookup
 from tfenv.toolchain.python import supported_pythons
 
-REQUIREMENTS = ("pytest>=7.0", "mpmath>=1.2", "hypothesis>=6.0")
+REQUIREMENTS = ("pytest>=7.0", "mpmath>=1.2", "hypothesis>=6.0", "nbclient>=0.5", "ipykernel>=5.0")
 AS_OF = "2026-11-01"
 FOLDER = Path(__file__).resolve().parents[1] / "locks" / "suite"
 
@@ -29,6 +29,7 @@ def suite_pins(pins: pinned.PythonPins, python: str, target: Target) -> pinned.P
         platform=target.platform,
         as_of=AS_OF,
         constraints=tuple(f"{pin.name}=={pin.version}" for pin in pins.pins),
+        wheels_only=True,  # nothing is compiled on the machine that verifies
     )
     have = {pin.name for pin in pins.pins}
     found = resolve.resolve(request).pins.pins

@@ -70,7 +70,7 @@ def build_info(tf, expect):
 @check(
     "device.build_info",
     proves="CUDA, cuDNN and GPU architectures that the build claims equal the facts.",
-    catches=["cpu-sold-as-cuda"],
+    catches=["claims-cuda"],
 )
 def check_build_info(tf, expect):
     record = build_info(tf, expect)
@@ -90,7 +90,7 @@ def check_build_info(tf, expect):
 @check(
     "device.cuda_claim",
     proves="The variant of the target is what tf.test.is_built_with_cuda() tells.",
-    catches=["cpu-sold-as-cuda"],
+    catches=["claims-cuda"],
 )
 def check_cuda_claim(tf, expect):
     built = bool(tf.test.is_built_with_cuda())

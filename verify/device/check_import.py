@@ -9,7 +9,7 @@ from tfsuite.checks import Wrong, check, require
 @check(
     "device.import",
     proves="TensorFlow is imported from the environment under test, with its native library.",
-    catches=["missing-library"],
+    catches=["missing-library", "truncated-library", "lite-library-truncated"],
     limit=240,
 )
 def check_import():

@@ -11,7 +11,7 @@ BINARY += [(key, "int32") for key in ("add", "subtract", "multiply")]
 @check(
     "kernels.unary",
     proves="A function of one argument is within its ULPs of the exact value, at special values too.",
-    catches=["exp-fifty-ulps", "relu-drops-nan"],
+    catches=["exp-fifty-ulps", "relu-drops-nan", "tanh-wrong-for-odd-sizes"],
 )
 @pytest.mark.parametrize("name", sorted(kernels_unary.ROWS))
 def check_unary(name):

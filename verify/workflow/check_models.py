@@ -264,27 +264,3 @@ def check_checkpoint_read(tf1, scratch):
     same("a/w", reader.get_tensor("a/w").tolist(), [[0, 1, 2], [3, 4, 5]])
     same("n", int(reader.get_tensor("n")), 7)
     return "%s" % shapes
-
-
-@check(
-    "workflow.notebook",
-    proves="A Jupyter kernel of this Python starts, imports TensorFlow and computes.",
-    catches=["kernel-cannot-import"],
-    limit=150,
-    profile="full",
-)
-def check_notebook(scratch):
-    try:
-        import nbclient
-        import nbformat
-    except ImportError as error:
-        pytest.skip("only in environments with Jupyter: %s" % error)
-    book = nbformat.v4.new_notebook()
-    source = "import tensorflow as tf\nprint(tf.__version__, 6 * 7)"
-    book.cells = [nbformat.v4.new_code_cell(source)]
-    nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute(cwd=scratch)
-    import tensorflow
-
-    text = "".join(out.get("text", "") for out in book.cells[0].outputs)
-    require("%s 42" % tensorflow.__version__ in text, "the cell printed %r" % text)
-    return text.strip()
