@@ -81,6 +81,24 @@ def test_gpu_code_and_who_can_run_it(tmp_path: Path, gpu: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cuda", "cudnn", "said"),
+    [
+        ("11.2", "8", ("11.2", "8")),
+        ("64_112", "64_8", ("11.2", "8")),  # as Windows builds have it
+        ("64_90", "64_7", ("9.0", "7")),
+        ("64_x", "", ("64_x", "")),
+    ],
+)
+def test_versions_in_the_names_of_dlls(
+    tmp_path: Path, gpu: bytes, cuda: str, cudnn: str, said: tuple[str, str]
+) -> None:
+    info = GPU_BUILD_INFO.replace("'11.2'", repr(cuda)).replace("'8'", repr(cudnn))
+    result = inspect(make_wheel(tmp_path, {"tensorflow/a.so": gpu, BUILD_INFO: info.encode()}))
+    assert result.cuda is not None
+    assert (result.cuda.version, result.cuda.cudnn) == said
+
+
+@pytest.mark.parametrize(
     ("cuda", "platform", "driver"),
     [
         ("11.2", "manylinux2014_x86_64", "450.80.02"),

@@ -71,6 +71,15 @@ def test_what_a_library_says(built: Path) -> None:
     assert "GCC" in found.compilers[0]
 
 
+def test_the_highest_instruction_set_counts(tmp_path: Path) -> None:
+    """Parts of a library may be built for less, in constants that lie megabytes apart."""
+    low, high = "SSE, SSE2", "AVX SSE, SSE2, SSE3, SSSE3, SSE4.1, SSE4.2"
+    for first, last in ((low, high), (high, low)):
+        source = f'extern "C" const char a[9 << 20] = "{first}", b[64] = "{last}";'
+        with blob.of_bytes(compile_library(tmp_path, source)) as stream:
+            assert library.read("x.so", stream)[0].simd == "AVX"
+
+
 def test_a_git_version_in_the_text_of_a_bytes_object(tmp_path: Path) -> None:
     text = 'extern "C" const char *git() { return "b\'v1.13.2-0-g04256c89d8\'"; }'
     with blob.of_bytes(compile_library(tmp_path, text)) as stream:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.wheels.wheel_files import CPU_2_6_4, CPU_2_6_5, fetch
+from tests.wheel_maker import make_wheel
+from tests.wheels.wheel_files import CPU_2_6_4, CPU_2_6_5, Released, fetch
 from tfenv.audit import normalise
 from tfenv.audit.compare import audit
 from tfenv.audit.declared import Change, Declaration
 from tfenv.audit.model import Tally
 from tfenv.audit.quick import quick
+from tfenv.wheel import blob, portable
+from tfenv.wheel.library import format_of
 
 pytestmark = [pytest.mark.tf, pytest.mark.slow]
 
@@ -84,3 +88,60 @@ def test_quick_finds_the_same_members_and_says_what_it_trusts(tmp_path: Path) ->
     assert result.trusted == "RECORD"
     assert {d.path for d in result.differences} > LIBRARIES
     assert len(result.differences) == 8
+
+
+LINKED = [
+    (
+        Released(
+            "tensorflow-1.4.0-cp36-cp36m-win_amd64.whl",
+            "1b1aa05701e75a2130e3f34ca51e5ac9ad105f40dd3f97970da7877601e3299f",
+            "windows-x86_64",
+        ),
+        {"pe-timestamp"},
+    ),
+    (
+        Released(
+            "tensorflow-1.4.0-cp36-cp36m-macosx_10_11_x86_64.whl",
+            "ff08e3f2bf81d229d5d2c2ab9b812ebf8ac30cff2738988cee410606590da097",
+            "macos-x86_64",
+        ),
+        {"uuid"},
+    ),
+    (
+        Released(
+            "tensorflow-2.16.2-cp312-cp312-macosx_12_0_arm64.whl",
+            "917366179b596d0dae13e194a26965229b09fef946e4a5892a47fa9b4f7e4ba1",
+            "macos-arm64",
+        ),
+        {"uuid", "code-signature"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("wheel", "kinds"), LINKED, ids=lambda value: str(value)[:40])
+def test_a_real_library_linked_anew(tmp_path: Path, wheel: Released, kinds: set[str]) -> None:
+    """Change all that a link changes in a released library, then one byte of its code."""
+    name, data = smallest_library(fetch(wheel, tmp_path))
+    with blob.of_bytes(data) as stream:
+        (part,) = portable.parse(format_of(data[:16]), stream)
+    assert {field.kind for field in part.fields} == kinds
+    other = bytearray(data)
+    for field in part.fields:
+        place = slice(field.offset + field.size - 4, field.offset + field.size)
+        other[place] = bytes(byte ^ 0xFF for byte in other[place])
+    one = make_wheel(tmp_path / "a", {name: data})
+    linked = audit(one, make_wheel(tmp_path / "b", {name: bytes(other)}))
+    assert linked.differences == []
+    assert set(linked.normalisers) == {*kinds, "record"}
+    code = next(place for place in part.sections if place.code and place.size)
+    other[code.offset + code.size // 2] ^= 1
+    (found,) = audit(one, make_wheel(tmp_path / "c", {name: bytes(other)})).differences
+    assert (found.kind, found.path) == ("instruction", name)
+    assert found.detail.startswith(f"{code.name}+{code.size // 2:#x}")
+
+
+def smallest_library(path: Path) -> tuple[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        named = [i for i in archive.infolist() if i.filename.endswith((".pyd", ".so", ".dylib"))]
+        item = min(named, key=lambda item: item.file_size)
+        return f"tensorflow/{Path(item.filename).name}", archive.read(item)

@@ -91,6 +91,35 @@ EXPECTED = [
         ),
         "", None, "SSSE3", "", [], [], "", 4590, {"@rpath/libtensorflow_framework.so"},
     ),
+    Expected(
+        Released(
+            "tensorflow-2.16.2-cp312-cp312-manylinux_2_17_aarch64.manylinux2014_aarch64.whl",
+            "e7df529f8db271d3def80538aa7fcd6f5abe306f7b01cb5b580138df68afb499",
+            "linux-aarch64",
+        ),
+        "manylinux_2_17_aarch64", True, "NEON", "v2.16.1-19-g810f233968c",
+        [], [], "", 11814, {"libtensorflow_cc.so.2"},
+    ),
+    Expected(
+        Released(
+            "tensorflow-2.16.2-cp312-cp312-macosx_12_0_arm64.whl",
+            "917366179b596d0dae13e194a26965229b09fef946e4a5892a47fa9b4f7e4ba1",
+            "macos-arm64",
+        ),
+        "", None, "NEON", "v2.16.1-19-g810f233968c",
+        [], [], "", 9758, {"@rpath/libtensorflow_framework.2.dylib"},
+    ),
+    # Built without AVX: TensorFlow's own log line lists AVX among what it was not compiled for.
+    Expected(
+        Released(
+            "tensorflow_gpu-2.10.1-cp310-cp310-win_amd64.whl",
+            "c2368a5ae22ea2e812fe81cd65488273b303fb27cb8edece74e7b7fbc21b0a83",
+            "windows-x86_64",
+        ),
+        "", None, "SSE2", "v2.10.0-76-gfdfc646704c",
+        ["sm_35", "sm_50", "sm_60", "sm_70", "sm_75", "sm_80"], ["compute_80"], "11.2",
+        8682, {"VCRUNTIME140_1.dll"},
+    ),
 ]  # fmt: skip
 
 

@@ -56,8 +56,7 @@ def _text(result: Inspection) -> str:
         ("members", f"{result.members}, {sum(result.sizes.values()) // _MIB} MiB unpacked"),
         ("RECORD", "right" if result.record_ok else result.record_faults[0]),
         ("tags", _tags(result)),
-        ("symbols", _symbols(result)),
-        ("C++11 ABI", {True: "yes", False: "no", None: "unknown"}[result.cxx11_abi]),
+        *_linux(result),
         ("compilers", ", ".join(result.compilers) or "unknown"),
         ("git version", result.git_version or "unknown"),
         ("CPU floor", f"{result.isa_floor}: {result.isa_evidence}"),
@@ -79,6 +78,14 @@ def _tags(result: Inspection) -> str:
         return claimed
     verdict = "kept" if result.tags.honoured else "NOT KEPT"
     return f"{claimed}: {verdict}, the libraries allow {result.tags.real}"
+
+
+def _linux(result: Inspection) -> list[tuple[str, str]]:
+    """What only ELF libraries can be asked."""
+    if not any(item.format == "ELF" for item in result.libraries):
+        return []
+    abi = {True: "yes", False: "no", None: "unknown"}[result.cxx11_abi]
+    return [("symbols", _symbols(result)), ("C++11 ABI", abi)]
 
 
 def _symbols(result: Inspection) -> str:

@@ -359,8 +359,8 @@ def _cuda(libraries: list[Library], build: dict[str, object]) -> Cuda | None:
         sizes.update(item.sass)
         sizes.update(item.ptx)
         containers += item.containers
-    version = _text(build, "cuda_version", "cuda_version_number")
-    cudnn = _text(build, "cudnn_version", "cudnn_version_number")
+    version = _of_dll(_text(build, "cuda_version", "cuda_version_number"), minor=True)
+    cudnn = _of_dll(_text(build, "cudnn_version", "cudnn_version_number"), minor=False)
     if not containers and build.get("is_cuda_build") is not True:
         return None
     for item in libraries:
@@ -381,6 +381,14 @@ def _cuda(libraries: list[Library], build: dict[str, object]) -> Cuda | None:
 
 def _text(build: dict[str, object], *keys: str) -> str:
     return next((str(build[key]) for key in keys if build.get(key)), "")
+
+
+def _of_dll(version: str, *, minor: bool) -> str:
+    """Windows builds give their DLL's suffix: 64_112 is CUDA 11.2, 64_8 is cuDNN 8."""
+    digits = version.removeprefix("64_")
+    if digits == version or not digits.isdigit():
+        return version
+    return f"{digits[:-1]}.{digits[-1]}" if minor and len(digits) > 1 else digits
 
 
 def _sizes(chosen: dict[str, Entry], native: set[str]) -> dict[str, int]:

@@ -23,6 +23,7 @@ _SIMD = (
     (b"SSE, SSE2", "SSE2"),
     (b"\0ARM NEON\0", "NEON"),
 )
+_SIMD_RANK = ("", *(level for _, level in reversed(_SIMD)))
 _SIMD_NEEDLES = (b"SSE, SSE2", b"\0ARM NEON\0")
 # Some releases hold the text of a Python bytes object: b'v1.13.2-0-g04256c89d8'.
 _GIT = re.compile(
@@ -172,7 +173,7 @@ def _strings(blob: Blob, places: _Places) -> tuple[str, str]:
         end = min(offset + size, blob.size)
         for at in range(offset, end, _WINDOW):
             window = blob.near(at, min(_WINDOW + _OVERLAP, end - at))
-            simd = simd or _simd(window)
+            simd = max(simd, _simd(window), key=_SIMD_RANK.index)  # a part may be built for less
             if not git and (match := _GIT.search(window)):
                 git = match[1].decode("ascii")
     return simd, git
