@@ -266,6 +266,24 @@ def test_toolkits_and_archives_belong_to_a_known_cuda() -> None:
     assert names(changed(schema.CudaPair, cudnn="8.2.9"), "cuda-pairs", 0, "no cuDNN 8.2.9")
 
 
+def test_what_is_not_known_is_marked() -> None:
+    """A row without its values passes only with a note that begins so."""
+    place = where(schema.BazelBound, lambda r: r.file and not r.min)
+    for note, wrong in (("not known: the bounds", False), ("later", True)):
+        problems = changed(schema.BazelBound, place, file="", note=note)
+        assert names(problems, "bazel-bounds", place, "neither a bound") == wrong
+    newest = len(facts.rows(schema.CudaArch)) - 1
+    for note, wrong in (("not known: capabilities", False), ("later", True)):
+        problems = changed(schema.CudaArch, newest, sm=[], note=note)
+        assert names(problems, "cuda-arch", newest, "no compute capabilities") == wrong
+
+
+def test_what_metadata_asks_for_is_of_a_release() -> None:
+    assert names(changed(schema.Requires, version="2.6.9"), "requires", 0, "no wheel of this")
+    assert names(changed(schema.Requires, requires=[]), "requires", 0, "asks for nothing")
+    assert names(changed(schema.Requires, requires=["numpy >"]), "requires", 0, "malformed item")
+
+
 def test_a_table_that_cannot_be_read_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     def unreadable(kind: type[schema.Row]) -> tuple[schema.Row, ...]:
         raise FileFormatError("the facts table cannot be read", "not TOML", "reinstall tfenv")

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 
-from tfenv import lock
+from tfenv import facts, lock
+from tfenv.cli import generate, show
 from tfenv.errors import ConflictError, FileFormatError
-from tfenv.facts import pinned
-from tfenv.lock import sizes
+from tfenv.facts import pinned, schema
+from tfenv.lock import compiled, sizes
 from tfenv.lock.model import Lock
 from tfenv.target import parse
 from tfenv.toolchain import Choices
@@ -177,3 +179,60 @@ def test_build_tools_are_locked_exactly_where_something_is_built() -> None:
         built = bool(pinned.parse(path.read_text("utf-8"), path.name).sdists)
         tools = path.with_name(path.name.removesuffix(".txt") + ".build.txt").is_file()
         assert built == tools, path.name
+
+
+@pytest.mark.parametrize(
+    ("name", "python", "sentence"),
+    [
+        ("2.11.0-cpu-macos-arm64", "", "grpcio 1.51.1 has no wheel here"),
+        ("2.16.2-cpu-arm64", "", "needs a C compiler, and the HDF5 library with its headers"),
+        ("2.19.1-cpu-arm64", "3.11", "needs a C++ compiler and CMake"),
+        ("2.6.5-cpu", "", "wrapt 1.12.1 has no wheel here and is compiled when it is installed"),
+    ],
+)
+def test_what_is_compiled_at_installation_is_said(name: str, python: str, sentence: str) -> None:
+    said = compiled.sentences(made(name, python=python))
+    assert any(sentence in line for line in said), said
+    run = CliRunner().invoke(show.command, [name, *(["--python", python] if python else [])])
+    assert sentence in run.output
+
+
+def test_what_is_pure_python_needs_no_compiler() -> None:
+    locked = made("2.6.5-cpu")
+    sdists = {a.name for a in locked.artifact if a.kind == "sdist"}
+    assert sdists == {"clang", "termcolor", "wrapt"}
+    (only,) = compiled.compiled(locked)
+    assert (only.name, only.optional) == ("wrapt", True)
+    assert compiled.compiled(made("2.20.0-cpu")) == []
+
+
+def test_generate_says_it_too(tmp_path: Path) -> None:
+    arguments = ["2.11.0-cpu-macos-arm64", "--format", "script", "-o", str(tmp_path)]
+    run = CliRunner().invoke(generate.command, arguments)
+    assert "grpcio 1.51.1 has no wheel here" in run.output
+
+
+def test_every_source_distribution_of_every_lock_was_read() -> None:
+    known = {row.package for row in facts.rows(schema.SdistNeed)}
+    folder = Path(facts.__file__).parents[1] / "locks" / "python"
+    found = set()
+    for path in folder.glob("*.txt"):
+        if not path.name.endswith(".build.txt"):
+            found |= {pin.name for pin in pinned.parse(path.read_text("utf-8"), path.name).sdists}
+    assert found == known
+
+
+def test_one_that_nobody_read_is_said_to_be_unknown() -> None:
+    locked = made("2.6.5-cpu")
+    artifacts = [msgspec.structs.replace(a, name="other") for a in locked.artifact]
+    changed = msgspec.structs.replace(locked, artifact=artifacts)
+    assert all("what is not known" in line for line in compiled.sentences(changed))
+
+
+def test_a_size_that_a_registry_proves_is_counted() -> None:
+    sizes_of = {a.name: a.size for a in made("1.15.5-cuda").artifact}
+    assert sizes_of["bazel"] == 50_010_011
+    assert "bazel 0.26.1" not in sizes.unknown(made("1.15.5-cuda"))
+    run = CliRunner().invoke(show.command, ["1.15.5-cuda"])
+    assert "at least 495." in run.output
+    assert "size not known: tensorflow 1.15.5" in run.output

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tfenv import facts, lock, toolchain
 from tfenv.errors import ConflictError, UnknownTargetError, UnsafeValueError
 from tfenv.facts import schema
-from tfenv.target import Target, parse
-from tfenv.toolchain import Choices, Toolchain, gpu, lookup
+from tfenv.target import Target, catalogue, parse
+from tfenv.toolchain import Choices, Toolchain, gpu, hostcc, lookup
 from tfenv.toolchain.base import certainly_within, compiler_major
 
 
@@ -121,6 +123,123 @@ def test_a_compiler_that_breaks_the_build_is_refused() -> None:
     assert "gcc-7" in error.fix
 
 
+class TestHostCompiler:
+    """CUDA's own check of GCC, Clang and Visual Studio."""
+
+    def test_no_default_is_refused(self) -> None:
+        seen = set()
+        for target in catalogue().values():
+            if target.cuda and target.product == "wheel":
+                chosen = toolchain.choose(target).values["host-compiler"]
+                seen.add((chosen.rule, chosen.value.partition(" ")[0]))
+        assert seen == {
+            ("host-config", "GCC"),
+            ("host-config", "MSVC"),
+            ("tested", "Clang"),
+            ("not-known", "MSVC"),
+        }
+
+    def test_what_tensorflow_tested_is_taken_and_the_reason_says_that_it_lies_outside(self) -> None:
+        chosen = choose("2.16.2-cuda").values["host-compiler"]
+        assert chosen.value == "Clang 18"
+        assert "Clang >3.2,<16" in chosen.reason
+        assert "tested it with Clang 17.0.6, outside of that" in chosen.reason
+        assert "-allow-unsupported-compiler" in chosen.reason
+        assert "TF_CUDA_CLANG=1" in choose("2.18.1-cuda").values["host-compiler"].reason
+
+    @pytest.mark.parametrize("compiler", ["clang-17", "clang-18"])
+    def test_the_tested_compiler_and_the_default_can_be_chosen(self, compiler: str) -> None:
+        assert choose("2.16.2-cuda", compiler=compiler).get("compiler") == "Clang 18"
+
+    def test_another_clang_outside_is_refused(self) -> None:
+        error = refused("2.16.2-cuda", compiler="clang-16")
+        assert error.what == "CUDA 12.3 refuses Clang 16 as host compiler"
+        assert "Clang >3.2,<16" in error.why
+        assert error.fix == "--compiler clang-15 (TensorFlow tested clang-17)"
+        assert choose("2.16.2-cuda", compiler="clang-15").get("compiler") == "Clang 15"
+
+    def test_where_no_compiler_of_the_family_is_left_the_tested_one_is_named(self) -> None:
+        assert refused("2.6.5-cuda", compiler="clang-14").fix == "--compiler gcc-7"
+
+    def test_visual_studio_is_held_to_its_numbers(self) -> None:
+        target = parse("2.10.1-cuda-windows")
+        chosen = hostcc.host_compiler(target, "11.2.2", "MSVC 2019")
+        assert "Visual Studio 2019 has 1920 to 1929" in chosen.reason
+        with pytest.raises(ConflictError) as caught:
+            hostcc.host_compiler(target, "10.0.130", "MSVC 2019")
+        assert "_MSC_VER >=1700,<1920" in caught.value.why
+        assert caught.value.fix == "--cuda 11.2"
+        with pytest.raises(ConflictError):
+            hostcc.host_compiler(target, "11.2.2", "MSVC 2015 update 3")
+
+    def test_an_unknown_limit_refuses_nothing_and_says_so(self) -> None:
+        chosen = choose("2.4.1-cuda-windows").values["host-compiler"]
+        assert "stands in no source" in chosen.reason
+        for cuda, compiler in (("9.0.176", "Clang 4"), ("77.1.0", "GCC 99")):
+            free = hostcc.host_compiler(parse("1.5.0-cuda"), cuda, compiler)
+            assert free.rule == "not-known"
+
+
+ASKED = {
+    "python": ["2.7", "3.5", "3.14", "banana"],
+    "cuda": ["7.5", "9.2", "11.0", "12.1", "banana"],
+    "cudnn": ["5", "7.6", "8.1", "99", "banana"],
+    "gpu": ["k80", "h100", "rtx3090"],
+    "compiler": ["gcc-4.8", "gcc-10", "gcc-14", "clang-7", "clang-16", "icc-3", "gcc-x", "gcc"],
+    "bazel": ["0.1.0", "0.5.4", "0.26.1", "3.7.2", "99.0", "x"],
+    "bazel_via": ["installer", "pip"],
+    "base": ["ubuntu:16.04", "ubuntu:24.04", "debian:12", "centos:7"],
+}
+HERE = [name for name, target in catalogue().items() if target.product == "wheel"]
+
+
+@pytest.mark.parametrize("name", [*HERE[::23], "2.6.5-cuda", "2.16.2-cuda", "1.4.0-cuda-windows"])
+def test_what_a_refusal_names_instead_works(name: str) -> None:
+    """The nearest working choice, taken at its word."""
+    for key, values in ASKED.items():
+        for value in values:
+            try:
+                choose(name, **{key: value})
+            except ConflictError as error:
+                found = re.match(r"--([a-z-]+) (\S+)", error.fix)
+                if found is None:
+                    unclear = not re.match(r"leave|ask for|take a newer|use ", error.fix)
+                    if unclear:
+                        pytest.fail(f"{name} --{key} {value}: {error.fix}")
+                    continue
+                again = {key: value} | {found[1].replace("-", "_"): found[2].rstrip(",")}
+                if "without --base" in error.fix:
+                    del again["base"]
+                choose(name, **again)
+
+
+def test_every_default_can_be_chosen_by_name() -> None:
+    for name in HERE[::17]:
+        chain = choose(name)
+        again = {"python": chain.get("python")}
+        if chain.get("bazel"):
+            again |= {"bazel": chain.get("bazel"), "bazel_via": chain.get("bazel-via")}
+        if chain.target.cuda:
+            again |= {"cuda": chain.get("cuda"), "cudnn": chain.get("cudnn")}
+        if chain.target.linux:
+            family, _, version = chain.get("compiler").lower().partition(" ")
+            again |= {"base": chain.get("base"), "compiler": f"{family}-{version}"}
+        values = choose(name, **again).values
+        assert {key: values[key].value for key in values} == {
+            key: chain.values[key].value for key in chain.values
+        }, name
+
+
+def test_the_metadata_of_the_release_bounds_its_packages() -> None:
+    refusals = {r.value: r for r in choose("2.16.2-cpu").values["numpy"].rejected}
+    bound = refusals["other than <2.0.0,>=1.26.0"]
+    assert 'python_version >= "3.12"' in bound.reason
+    assert "Requires-Dist" in bound.source
+    keras = choose("2.15.1-cpu").values["keras"].rejected
+    assert [r.value for r in keras] == ["other than <2.16,>=2.15.0"]
+    assert lookup.asks_for(parse("2.15.1-cpu"), "tensor") == []
+
+
 def test_a_host_compiler_too_new_for_cuda_is_refused() -> None:
     error = refused("2.6.5-cuda", compiler="gcc-12", cuda="11.2")
     assert "GCC 12" in error.what or "GCC 11" in error.what
@@ -207,12 +326,57 @@ def test_a_preference_needs_a_reason() -> None:
         ("GTX 1080 Ti", "6.1"),
         ("geforce rtx 2080 ti", "7.5"),
         ("tesla v100", "7.0"),
+        ("NVIDIA GeForce RTX 3090", "8.6"),
+        ("3090 Ti", "8.6"),
+        ("rtx_3090", "8.6"),
+        ("geforce 3090", "8.6"),
+        ("NVIDIA A100-SXM4-80GB", "8.0"),
+        ("A100 80GB PCIe", "8.0"),
+        ("Tesla V100-SXM2-32GB", "7.0"),
+        ("Tesla P100-PCIE-16GB", "6.0"),
+        ("NVIDIA H100 80GB HBM3", "9.0"),
+        ("GH200 480GB", "9.0"),
+        ("GeForce RTX 3080 Laptop GPU", "8.6"),
+        ("GTX 1070 Max-Q", "6.1"),
+        ("Tesla K40c", "3.5"),
+        ("Tesla K20Xm", "3.5"),
+        ("K80", "3.7"),
+        ("GTX 680", "3.0"),
+        ("GTX 750 Ti", "5.0"),
+        ("GTX 980", "5.2"),
+        ("GTX 1060 6GB", "6.1"),
+        ("TITAN V", "7.0"),
+        ("GTX 1660 Super", "7.5"),
+        ("T4", "7.5"),
+        ("RTX 4070 Ti SUPER", "8.9"),
+        ("RTX 6000 Ada Generation", "8.9"),
+        ("L40S", "8.9"),
+        ("B200", "10.0"),
+        ("RTX PRO 6000 Blackwell Server Edition", "12.0"),
+        ("DGX Spark", "12.1"),
+        ("Jetson Nano", "5.3"),
     ],
 )
 def test_cards_by_name(card: str, capability: str) -> None:
     found, source = gpu.capability(card)
     assert found == capability
     assert len(source) > len(card)
+
+
+def test_every_card_is_found_by_each_of_its_names() -> None:
+    for row in facts.rows(schema.Gpu):
+        for name in (row.name, row.name.upper(), f"NVIDIA {row.name}", *row.aliases):
+            assert gpu.capability(name)[0] == row.capability, name
+
+
+@pytest.mark.parametrize(
+    ("card", "like"),
+    [("titan x", "GeForce GTX TITAN X"), ("rtx 3095", "RTX 309"), ("H100X", "H100")],
+)
+def test_a_card_that_is_nearly_one(card: str, like: str) -> None:
+    with pytest.raises(ConflictError) as caught:
+        gpu.capability(card)
+    assert like in caught.value.fix
 
 
 def test_the_abi_is_the_releases_and_the_tag_is_the_base_systems() -> None:

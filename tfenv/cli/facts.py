@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tfenv.errors import EXIT_NOT_RIGHT, EXIT_OK
+
+if TYPE_CHECKING:
+    from tfenv.facts.update import Report
 
 
 @click.group("facts")
@@ -47,36 +51,44 @@ def check(context: click.Context, as_json: bool) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def update(index: str, output: Path | None, as_json: bool) -> None:
-    """Look for wheels that the package index has and the table has not.
+    """Ask the package index for new releases, and write the rows that it proves.
 
-    Only wheels.toml has such a source; the other tables are kept up by hand, and say by whom.
+    Says of every table what was found, or why an index cannot tell and where a person looks. What
+    a row needs and the index does not prove is marked in the row. Nothing is written if any answer
+    of the index is not what it should be.
     """
     from datetime import datetime, timezone
 
-    from tfenv import facts, files
-    from tfenv.facts import schema, table
+    from tfenv import files
+    from tfenv.facts import table
     from tfenv.facts.update import index as asked
-    from tfenv.facts.update import wheels
+    from tfenv.facts.update import update as look
 
-    address = asked.configured(index)
     today = datetime.now(timezone.utc).date().isoformat()
-    listed = [
-        row
-        for name in wheels.DISTRIBUTIONS
-        for row in wheels.read(name, asked.ask(address, name), today)
-    ]
-    rows, changes = wheels.merge(facts.rows(schema.Wheel), listed)
-    if output is not None and changes:
-        files.write_text(output / "wheels.toml", table.render(table.header("wheels"), rows))
+    changed, reports = look(asked.Index(asked.configured(index), today))
+    if output is not None:
+        for name, rows in changed.items():
+            files.write_text(output / f"{name}.toml", table.render(table.header(name), rows))
     if as_json:
         import msgspec
 
-        click.echo(msgspec.json.encode({"changes": changes}).decode())
+        written = sorted(changed) if output is not None else []
+        click.echo(msgspec.json.encode({"tables": reports, "written": written}).decode())
         return
-    for change in changes:
-        wheel = f"{change.distribution} {change.version} {change.platform}"
-        click.echo(f"{change.kind}: {wheel}{': ' if change.what else ''}{change.what}")
-    click.echo(f"{len(rows)} wheels in the table, {len(changes)} changes")
+    _tell(reports)
+    if changed:
+        where = f"written to {output}" if output else "not written: no -o FOLDER"
+        click.echo(f"\n{len(changed)} tables changed, {where}")
+
+
+def _tell(reports: list[Report]) -> None:
+    for report in reports:
+        click.echo(f"{report.table:<16}{report.state}")
+        for change in report.changes:
+            click.echo(f"  {change.kind}: {change.key}{': ' if change.what else ''}{change.what}")
+        if report.wanted:
+            hand = f" (look at {report.look_at})" if report.by == "index" else ""
+            click.echo(f"  for a person{hand}: {'; '.join(report.wanted)}")
 
 
 def _count() -> dict[str, int]:

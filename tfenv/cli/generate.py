@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     help="The folder that gets one folder per target.",
 )
 @click.option("--mirror", default="", help="A mirror's name, or kind=name,kind=ADDRESS,...")
+@click.option(
+    "--nixpkgs-path",
+    default="",
+    metavar="FOLDER",
+    help="Flakes take nixpkgs from this absolute path, checked by the locked hash.",
+)
 @click.option("--lock", "lock_file", type=click.Path(path_type=Path), help="Render this lock.")
 @click.option("--strict", is_flag=True, help="Refuse downloads whose hash is not known.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 and a diff if files differ.")
@@ -38,6 +44,7 @@ def command(
     purpose: str | None,
     output: Path,
     mirror: str,
+    nixpkgs_path: str,
     lock_file: Path | None,
     strict: bool,
     check: bool,
@@ -46,12 +53,15 @@ def command(
 ) -> None:
     """Write pinned environments for each TARGET; nothing is downloaded."""
     from tfenv import render
+    from tfenv.lock import compiled
 
     documents = []
     wrong = False
     for name in targets:
-        plan = _plan(name, lock_file, mirror, options)
+        plan = _with_nixpkgs(_plan(name, lock_file, mirror, options), nixpkgs_path)
         wanted, files = _files(plan, formats, (purpose,) if purpose else render.PURPOSES)
+        if nixpkgs_path and "nix" not in wanted:
+            _refuse_nixpkgs(plan, wanted)
         if strict:
             render.refuse_unpinned(plan.lock, wanted)
         folder = output / plan.target.name
@@ -62,6 +72,8 @@ def command(
         documents.append(_document(plan, files))
         if not as_json and not check:
             click.echo(f"{folder}: {len(files)} files ({', '.join(wanted)})")
+            for sentence in compiled.sentences(plan.lock):
+                click.echo(f"  {sentence}", err=True)
     if as_json:
         _output.json(documents[0] if len(documents) == 1 else documents)
     raise SystemExit(1 if wrong else 0)
@@ -93,6 +105,29 @@ def _plan(name: str, lock_file: Path | None, mirror: str, options: dict[str, str
             f"tfenv generate {locked.target} --lock {lock_file}",
         )
     return plans.make(locked, places, lock_file.parent)
+
+
+def _with_nixpkgs(plan: Plan, folder: str) -> Plan:
+    import msgspec
+
+    from tfenv.render import safety
+
+    if not folder:
+        return plan
+    path = safety.folder(folder.rstrip("/"), "--nixpkgs-path")
+    return msgspec.structs.replace(plan, nixpkgs_path=path)
+
+
+def _refuse_nixpkgs(plan: Plan, wanted: tuple[str, ...]) -> None:
+    from tfenv.errors import UsageError
+
+    table = plan.lock.formats.get("nix", {})
+    why = table["unavailable"].reason if "unavailable" in table else "--format leaves nix out"
+    raise UsageError(
+        f"--nixpkgs-path has no effect on {plan.target.name}: no flake is written",
+        why,
+        f"leave it out, or choose a target with a flake (written here: {', '.join(wanted)})",
+    )
 
 
 def _files(

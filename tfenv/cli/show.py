@@ -35,7 +35,7 @@ def document(chain: Toolchain, locked: Lock) -> dict[str, object]:
     """What `--json` prints."""
     import msgspec
 
-    from tfenv.lock import sizes
+    from tfenv.lock import compiled, sizes
     from tfenv.toolchain import catalogue
 
     return {
@@ -47,13 +47,14 @@ def document(chain: Toolchain, locked: Lock) -> dict[str, object]:
         "download_bytes": sizes.known_bytes(locked),
         "download_unknown": sizes.unknown(locked),
         "unpinned": sizes.unpinned(locked),
+        "compiled": compiled.compiled(locked),
         "proven": catalogue.proofs(chain.target.name),
         "defects": catalogue.defects(chain.target),
     }
 
 
 def _show(chain: Toolchain, locked: Lock) -> None:
-    from tfenv.lock import sizes
+    from tfenv.lock import compiled, sizes
 
     click.echo(f"{chain.target.name}: TensorFlow {chain.target.version}, {chain.target.platform}")
     click.echo("\nToolchain")
@@ -72,6 +73,8 @@ def _show(chain: Toolchain, locked: Lock) -> None:
     known = _output.size(sizes.known_bytes(locked))
     rest = sizes.unknown(locked)
     click.echo(f"at least {known}" + (f"; size not known: {', '.join(rest)}" if rest else ""))
+    for sentence in compiled.sentences(locked):
+        click.echo(f"  {sentence}")
     _show_pins(locked)
     _show_state(chain.target)
 

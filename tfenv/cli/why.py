@@ -44,4 +44,4 @@ def command(target: str, key: str, as_json: bool, **options: str) -> None:
     click.echo(f"  reason  {value.reason}")
     click.echo(f"  source  {value.source}")
     for refused in value.rejected:
-        click.echo(f"  not {refused.value}: {refused.reason} ({refused.source})")
+        click.echo(f"  rejected {refused.value}: {refused.reason} ({refused.source})")

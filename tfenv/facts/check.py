@@ -15,6 +15,8 @@ from tfenv.errors import FileFormatError
 from tfenv.facts import rules, schema
 from tfenv.facts.versions import tree
 
+# How the `note` of a row begins whose missing values nobody has read yet.
+UNKNOWN = "not known: "
 Tables = Mapping[type[schema.Row], tuple[schema.Row, ...]]
 _Row = TypeVar("_Row", bound=schema.Row)
 
@@ -31,6 +33,7 @@ KEYS: dict[type[schema.Row], tuple[str, ...]] = {
     schema.CudaToolkit: ("version", "platform"),
     schema.CudnnArchive: ("version", "cuda", "platform"),
     schema.CudaArch: ("cuda",),
+    schema.Msvc: ("name",),
     schema.Gpu: ("name",),
     schema.Redist: ("product", "version", "host"),
     schema.NvidiaArchive: ("product", "version", "file"),
@@ -40,6 +43,8 @@ KEYS: dict[type[schema.Row], tuple[str, ...]] = {
     schema.CondaPackage: ("channel", "subdir", "name", "version", "build", "url"),
     schema.CPython: ("url",),
     schema.Pin: ("versions", "package", "pythons"),
+    schema.Requires: ("version",),
+    schema.SdistNeed: ("package",),
     schema.BuildInfo: ("distribution", "version", "platform"),
     schema.BuildConflict: ("versions", "subject", "range"),
     schema.Mirror: ("kind", "name", "url"),
@@ -52,6 +57,7 @@ KEYS: dict[type[schema.Row], tuple[str, ...]] = {
     schema.SourceEdit: ("versions", "platform", "cuda_range", "file", "find"),
     schema.CmakeExternal: ("versions", "name"),
     schema.Proof: ("target", "level", "python"),
+    schema.Upkeep: ("table",),
 }
 _BAZEL_PLATFORM: dict[str, str] = {
     "linux-x86_64": "linux-x86_64",
@@ -122,6 +128,8 @@ class _Checks:
             self.gpus,
             self.cuda,
             self.mirrors,
+            self.requires,
+            self.upkeep,
         ):
             yield from part()
 
@@ -175,7 +183,7 @@ class _Checks:
         for row in self.rows(schema.BazelBound):
             if row.version not in sources:
                 yield self.problem(schema.BazelBound, row, "no row in sources.toml")
-            if not (row.min or row.max or row.file):
+            if not (row.min or row.max or row.file or row.note.startswith(UNKNOWN)):
                 yield self.problem(schema.BazelBound, row, "neither a bound nor .bazelversion")
             if _parsed(row.min) and _parsed(row.max) and Version(row.min) > Version(row.max):
                 yield self.problem(schema.BazelBound, row, "min is above max")
@@ -260,6 +268,9 @@ class _Checks:
     def cuda(self) -> Iterator[Problem]:
         """Toolkits, cuDNN archives and pairs refer to a CUDA that cuda-arch.toml knows."""
         arch = {a.cuda for a in self.rows(schema.CudaArch)}
+        for row in self.rows(schema.CudaArch):
+            if not row.sm and not row.note.startswith(UNKNOWN):
+                yield self.problem(schema.CudaArch, row, "no compute capabilities, and no why")
         for toolkit in self.rows(schema.CudaToolkit):
             if _minor(toolkit.version) not in arch:
                 yield self.problem(schema.CudaToolkit, toolkit, "not in cuda-arch.toml")
@@ -284,6 +295,26 @@ class _Checks:
             for alias in row.aliases:
                 if owner.setdefault(alias, row.name) != row.name:
                     yield self.problem(schema.Mirror, row, f"{alias} already means {owner[alias]}")
+
+    def requires(self) -> Iterator[Problem]:
+        """What metadata asks for can be parsed, and is about a release with a wheel."""
+        wheels = {r.version for r in self.rows(schema.Wheel)}
+        for row in self.rows(schema.Requires):
+            if row.version not in wheels:
+                yield self.problem(schema.Requires, row, "no wheel of this release")
+            if not row.requires and not row.note:
+                yield self.problem(schema.Requires, row, "asks for nothing, and no note says why")
+
+    def upkeep(self) -> Iterator[Problem]:
+        """Every table has a keeper, and no keeper a table that is not there."""
+        kept = {row.table for row in self.rows(schema.Upkeep)}
+        for row in self.rows(schema.Upkeep):
+            if row.table not in schema.TABLES:
+                yield self.problem(schema.Upkeep, row, "no such table")
+            if not (row.why and row.look_at):
+                yield self.problem(schema.Upkeep, row, "neither why nor look_at may be empty")
+        for name in schema.TABLES.keys() - kept:
+            yield Problem("upkeep", 0, name, f"no row says how {name}.toml is kept up")
 
     def problem(self, kind: type[schema.Row], row: schema.Row, what: str) -> Problem:
         place = next((i for i, r in enumerate(self.tables[kind], 1) if r is row), 0)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date
 
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
@@ -113,6 +114,14 @@ def is_specifier(value: str) -> bool:
     return True
 
 
+def _is_requirement(value: str) -> bool:
+    try:
+        Requirement(value)
+    except InvalidRequirement:
+        return False
+    return True
+
+
 def _is_date(value: str) -> bool:
     try:
         return date.fromisoformat(value).isoformat() == value
@@ -155,6 +164,7 @@ _RULES: dict[str, Callable[[str], bool]] = {
     "release": _matches(r"\d\d\.\d\d(pre)?"),
 }
 _ITEMS: dict[str, Callable[[str], bool]] = {
+    "requires": _is_requirement,
     "pythons": _matches(r"3\.\d+"),
     "sm": _MINOR,
     "capabilities": _matches(r"(sm|compute)_\d+[af]?"),

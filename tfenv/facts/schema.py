@@ -92,6 +92,7 @@ class BazelFile(Row, frozen=True):
     kind: Literal["installer", "binary", "dist-zip", "windows-zip"]
     url: str
     sha256: str
+    size: int = 0  # bytes; 0: not known
     sources: int = 1  # independent places that state this hash
 
 
@@ -139,6 +140,14 @@ class CudaArch(Row, frozen=True):
     driver_linux: list[str] = []  # "11.3.1:465.19.01"
     driver_linux_min: str = ""  # with minor-version compatibility
     driver_windows: list[str] = []
+
+
+class Msvc(Row, frozen=True):
+    """`msvc.toml`: which `_MSC_VER` the compilers of one Visual Studio have."""
+
+    name: str  # 2019
+    oldest: int  # 1920
+    newest: int  # 1929
 
 
 class Gpu(Row, frozen=True):
@@ -265,6 +274,21 @@ class Pin(Row, frozen=True):
     tested: bool = False
     pythons: str = ""  # PEP 440 specifier on the Python, e.g. >=3.7; empty: all
     extra_requirement: bool = False  # the package must be added, not only bounded
+
+
+class SdistNeed(Row, frozen=True):
+    """`sdists.toml`: what it takes to install a package from its source distribution."""
+
+    package: str
+    needs: str = ""  # "a C compiler"; empty: nothing but the build tools of the lock
+    optional: bool = False  # installs without, and is slower then
+
+
+class Requires(Row, frozen=True):
+    """`requires.toml`: what a release's own metadata asks of packages whose drift breaks it."""
+
+    version: str
+    requires: list[str]  # PEP 508: "numpy~=1.19.2", with a marker where it has one
 
 
 class BuildInfo(Row, frozen=True):
@@ -420,6 +444,15 @@ class Proof(Row, frozen=True):
     evidence: str
 
 
+class Upkeep(Row, frozen=True):
+    """`upkeep.toml`: how a table is kept up, one row for every table."""
+
+    table: str
+    by: Literal["index", "hand"]  # index: `tfenv facts update` writes rows of it
+    why: str  # index: what is proven, and from what; hand: why a package index proves nothing
+    look_at: str  # what a person reads for the rest
+
+
 TABLES: dict[str, type[Row]] = {
     "wheels": Wheel,
     "sources": Source,
@@ -430,6 +463,7 @@ TABLES: dict[str, type[Row]] = {
     "cuda": CudaToolkit,
     "cudnn": CudnnArchive,
     "cuda-arch": CudaArch,
+    "msvc": Msvc,
     "gpus": Gpu,
     "cuda-redist": Redist,
     "nccl-tensorrt": NvidiaArchive,
@@ -441,6 +475,8 @@ TABLES: dict[str, type[Row]] = {
     "cpython": CPython,
     "pip": Installer,
     "pins": Pin,
+    "requires": Requires,
+    "sdists": SdistNeed,
     "build-info": BuildInfo,
     "build-conflicts": BuildConflict,
     "mirrors": Mirror,
@@ -454,4 +490,5 @@ TABLES: dict[str, type[Row]] = {
     "source-edits": SourceEdit,
     "cmake-externals": CmakeExternal,
     "proven": Proof,
+    "upkeep": Upkeep,
 }

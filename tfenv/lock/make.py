@@ -109,7 +109,8 @@ def _bazel(toolchain: Toolchain) -> list[Artifact]:
         if rows:
             row = rows[0]
             name = "bazel-installer" if kind == "installer" else "bazel"
-            found.append(_artifact(name, "bazel", version, [row.url], row.source, row.sha256))
+            item = _artifact(name, "bazel", version, [row.url], row.source, row.sha256)
+            found.append(msgspec.structs.replace(item, size=row.size))
     if not found:
         url = f"https://github.com/bazelbuild/bazel/releases/tag/{version}"
         found.append(_artifact("bazel", "bazel", version, [url], "the release's page"))

@@ -7,11 +7,11 @@ from tfenv.lock.model import Lock
 
 
 def python_bytes(lock: Lock) -> int:
-    """Bytes of the files of the Python lock."""
-    text = shipped(lock.python.file) if lock.python else None
-    if text is None or lock.python is None:
+    """Bytes of the files of the Python lock, and of the tools that build its source archives."""
+    if lock.python is None:
         return 0
-    return sum(pin.size for pin in parse(text, lock.python.file).pins)
+    texts = {name: shipped(name) for name in (lock.python.file, lock.python.build_file) if name}
+    return sum(pin.size for name, text in texts.items() for pin in parse(text or "", name).pins)
 
 
 def known_bytes(lock: Lock) -> int:

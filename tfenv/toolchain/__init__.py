@@ -6,8 +6,8 @@ Pure: facts in, values out. Each rule is a small function of one module; this on
 from __future__ import annotations
 
 from tfenv.errors import ConflictError
-from tfenv.target import Target
-from tfenv.toolchain import abi, base, buildtool, cuda, lookup, python
+from tfenv.target import Target, exists
+from tfenv.toolchain import abi, base, buildtool, cuda, lookup, nearest, python
 from tfenv.toolchain.model import Choices, Chosen, Rejected, Toolchain
 
 __all__ = ["Choices", "Chosen", "Rejected", "Toolchain", "choose"]
@@ -27,6 +27,16 @@ def choose(
         ConflictError: a choice breaks a rule; the message names rule, source and what works.
     """
     choices = choices or Choices()
+    try:
+        return _choose(target, choices, resolved)
+    except ConflictError as error:
+        if error.fix:
+            raise
+        fix = nearest.working(target, choices, lambda c: _choose(target, c, resolved))
+        raise ConflictError(error.what, error.why, fix) from None
+
+
+def _choose(target: Target, choices: Choices, resolved: python.Resolved | None) -> Toolchain:
     values: dict[str, Chosen] = {"python": python.python(target, choices)}
     values |= _distribution(target)
     values |= python.packages(target, choices, values["python"].value, resolved)
@@ -39,12 +49,18 @@ def choose(
         raise ConflictError(
             f"{target.name} has no CUDA to choose",
             "--cuda, --cudnn and --gpu are for the cuda variant",
-            f"ask for {target.version}-cuda",
+            f"ask for {_cuda_of(target)}",
         )
     if choices.march:
         reason = f"--march {choices.march}: the build is for that processor and newer ones"
         values["march"] = Chosen(choices.march, "user", reason, "the user's choice")
     return Toolchain(target, choices, values)
+
+
+def _cuda_of(target: Target) -> str:
+    """The CUDA target of the same release, on the same platform if there is one."""
+    own = Target(target.version, "cuda", target.platform)
+    return own.name if exists(own) else f"{target.version}-cuda"
 
 
 def _distribution(target: Target) -> dict[str, Chosen]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tfenv import facts
 from tfenv.errors import ConflictError
 from tfenv.facts import schema
@@ -13,8 +15,12 @@ FAMILY = {"gcc": "GCC", "clang": "Clang", "msvc": "MSVC", "xcode": "Xcode"}
 
 
 def base_and_compiler(target: Target, choices: Choices) -> dict[str, Chosen]:
-    """The base system and its compiler."""
-    known = lookup.tested(target)
+    """The base system and its compiler.
+
+    Raises:
+        ConflictError: they are refused; where another choice helps, without a fix: `choose` finds it.
+    """
+    known = lookup.builder(target)
     if known is None:
         raise ConflictError(
             f"no compiler is known for {target.name}",
@@ -39,11 +45,11 @@ def _wanted_compiler(choices: Choices, known: schema.Tested) -> tuple[str, str]:
     if not choices.compiler:
         return known.compiler, compiler_major(known.compiler, known.compiler_version)
     family, _, version = choices.compiler.lower().replace(" ", "-").partition("-")
-    if family not in ("gcc", "clang") or not version:
+    if family not in ("gcc", "clang") or not re.fullmatch(r"\d+(\.\d+)*", version):
         raise ConflictError(
             f"--compiler {choices.compiler} is not a compiler for this target",
             "Linux targets are built by gcc or clang, written gcc-7 or clang-18",
-            f"--compiler {known.compiler}-{compiler_major(known.compiler, known.compiler_version)}",
+            "",
         )
     return family, compiler_major(family, version)
 
@@ -62,13 +68,10 @@ def _refuse_conflicts(target: Target, compiler: str) -> None:
         if FAMILY.get(row.subject) != word or not within(target.version, row.versions):
             continue
         if certainly_within(version, row.range):
-            known = lookup.tested(target)
-            family = known.compiler if known else row.subject
-            near = compiler_major(family, known.compiler_version) if known else ""
             raise ConflictError(
                 f"{compiler} cannot build TensorFlow {target.version}",
                 f"{row.reason} ({row.source})",
-                f"--compiler {family}-{near}",
+                "",
             )
 
 
@@ -84,7 +87,7 @@ def _system(choices: Choices, family: str, major: str) -> Chosen:
         raise ConflictError(
             f"the base system {wanted} is not known",
             f"known are {', '.join(row.name for row in rows)}",
-            "--base ubuntu:18.04, or one of the others",
+            "",
         )
     prefix = choices.base if choices.base in ("ubuntu", "debian") else ""
     allowed = [r for r in rows if (r.name == wanted if wanted else r.name.startswith(prefix))]
@@ -145,7 +148,7 @@ def _compiler(
             raise ConflictError(
                 f"{row.name} is not known to have {FAMILY[family]} {major}",
                 f"its archive has gcc {', '.join(row.gccs)}; clang {', '.join(row.clangs) or '-'}",
-                "choose another --base or --compiler",
+                "",
             )
     tested = f"{FAMILY[known.compiler]} {known.compiler_version}"
     reason = lookup.tested_words(target, known, tested)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tfenv import facts
 from tfenv.errors import ConflictError
 from tfenv.facts import schema
@@ -30,7 +32,7 @@ BAZELISK_PLATFORM: dict[schema.Platform, str] = {
 
 def build_tool(target: Target, choices: Choices) -> dict[str, Chosen]:
     """Bazel and how it comes, or CMake."""
-    known = lookup.tested(target)
+    known = lookup.builder(target)
     if known is not None and known.build_tool == "cmake":
         if choices.bazel:
             raise ConflictError(
@@ -60,13 +62,27 @@ def bound(target: Target) -> schema.BazelBound | None:
 
 def _bazel(target: Target, choices: Choices) -> Chosen:
     limit = bound(target)
-    if choices.bazel:
+    default = _default(target, limit)
+    if not choices.bazel:
+        return default
+    if not re.fullmatch(r"\d+(\.\d+)*", choices.bazel):
+        raise ConflictError(
+            f"--bazel {choices.bazel} is not a version of Bazel",
+            "they are dotted numbers",
+            f"--bazel {default.value}",
+        )
+    if choices.bazel != default.value:
         _refuse_out_of_bounds(target, choices.bazel, limit)
         _refuse_unknown(target, choices.bazel)
         source = limit.source if limit else "tfenv/facts/bazel.toml"
         reason = f"--bazel {choices.bazel}, inside the bounds of the release"
         return Chosen(choices.bazel, "user", reason, source, _refused(limit))
-    known = lookup.tested(target)
+    reason = f"--bazel {choices.bazel}, which is the default: {default.reason}"
+    return Chosen(choices.bazel, "user", reason, default.source, default.rejected)
+
+
+def _default(target: Target, limit: schema.BazelBound | None) -> Chosen:
+    known = lookup.builder(target)
     if limit is not None and limit.file:
         reason = f".bazelversion of TensorFlow {target.version}"
         return Chosen(limit.file, "bazelversion", reason, limit.source, _refused(limit))
@@ -90,9 +106,13 @@ def _refused(limit: schema.BazelBound | None) -> tuple[Rejected, ...]:
         return ()
     found: list[Rejected] = []
     if limit.min:
-        found.append(Rejected(f"<{limit.min}", f"{limit.kind} refuses older", limit.source))
+        found.append(
+            Rejected(f"<{limit.min}", f"older than what is let in by: {limit.kind}", limit.source)
+        )
     if limit.max:
-        found.append(Rejected(f">{limit.max}", f"{limit.kind} refuses newer", limit.source))
+        found.append(
+            Rejected(f">{limit.max}", f"newer than what is let in by: {limit.kind}", limit.source)
+        )
     return tuple(found)
 
 
@@ -122,26 +142,28 @@ def _refuse_out_of_bounds(target: Target, wanted: str, limit: schema.BazelBound 
     raise ConflictError(
         f"Bazel {wanted} cannot build TensorFlow {target.version}",
         f"it is {problem} ({limit.kind}; {limit.source})",
-        f"--bazel {near if _published(target, near) else _default_version(target, limit)}",
+        f"--bazel {near if _published(target, near) else _default(target, limit).value}",
     )
-
-
-def _default_version(target: Target, limit: schema.BazelBound) -> str:
-    known = lookup.tested(target)
-    return limit.file or (known.build_tool_version if known else limit.min)
 
 
 def _refuse_unknown(target: Target, wanted: str) -> None:
     if _published(target, wanted):
         return
+    limit = bound(target)
+    platform = BAZEL_PLATFORM[target.platform]
     near = sorted(
-        {r.version for r in facts.rows(schema.BazelFile)},
+        {
+            r.version
+            for r in facts.rows(schema.BazelFile)
+            if r.platform == platform and limit and not _problem(limit, r.version)
+        },
         key=lambda v: distance(v, wanted),
-    )[:3]
+    )
+    default = _default(target, limit).value
     raise ConflictError(
         f"no file of Bazel {wanted} is known for {target.platform}",
         "its hash stands in no source that tfenv's facts were read from",
-        f"choose a version with known hashes, such as {', '.join(near)}",
+        f"--bazel {near[0] if near and limit and (limit.max or limit.file) else default}",
     )
 
 

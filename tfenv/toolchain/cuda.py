@@ -10,8 +10,7 @@ from tfenv import facts
 from tfenv.errors import ConflictError
 from tfenv.facts import schema
 from tfenv.target import Target, catalogue, version_key, within
-from tfenv.toolchain import gpu, lookup
-from tfenv.toolchain.base import compiler_major
+from tfenv.toolchain import gpu, hostcc, lookup
 from tfenv.toolchain.model import Choices, Chosen, Rejected, matches
 
 
@@ -33,13 +32,14 @@ def cuda(target: Target, choices: Choices, compiler: str) -> dict[str, Chosen]:
     toolkit = _toolkit(target, choices.cuda or pair.cuda)
     if wanted:
         _refuse_arch(target, toolkit.version, wanted)
-    _refuse_host_compiler(toolkit.version, compiler)
+    host = hostcc.host_compiler(target, toolkit.version, compiler)
     refused = _other_pairs(target, toolkit.version)
     reason = pair.reason if rule != "user" else f"--cuda {choices.cuda}; {pair.reason}"
     return {
         "cuda": Chosen(toolkit.version, rule, reason, pair.source, refused),
         "cudnn": _cudnn(target, choices, pair, toolkit.version),
         "cuda-via": _via(target),
+        "host-compiler": host,
         "capabilities": _capabilities(target, toolkit.version, wanted),
         "driver": _driver(target, toolkit.version),
     }
@@ -166,20 +166,6 @@ def _toolkit(target: Target, wanted: str) -> schema.CudaToolkit:
     )
 
 
-def _refuse_host_compiler(cuda_version: str, compiler: str) -> None:
-    row = gpu.arch(cuda_version)
-    family, _, version = compiler.partition(" ")
-    if row is None or family != "GCC" or not row.gcc_max or not version:
-        return
-    major = compiler_major("gcc", version).split(".")[0]
-    if int(major) > int(row.gcc_max.split(".")[0]):
-        raise ConflictError(
-            f"CUDA {row.cuda} refuses GCC {version} as host compiler",
-            f"its newest is GCC {row.gcc_max} ({row.source})",
-            f"--compiler gcc-{row.gcc_max.split('.')[0]}",
-        )
-
-
 def _other_pairs(target: Target, taken: str) -> tuple[Rejected, ...]:
     return tuple(
         Rejected(p.cuda, f"known to work, and not the default: {p.reason}", p.source)
@@ -217,7 +203,7 @@ def _cudnn(target: Target, choices: Choices, pair: Pair, cuda_version: str) -> C
             if r.version != row.version
         )
         return Chosen(row.version, rule, reason, source, others)
-    if choices.cudnn:
+    if choices.cudnn and not matches(pair.cudnn, choices.cudnn):
         names = ", ".join(sorted({r.version for r in rows}, key=version_key)) or "none"
         raise ConflictError(
             f"no cuDNN {choices.cudnn} archive for CUDA {cuda_version} is known",
@@ -225,7 +211,7 @@ def _cudnn(target: Target, choices: Choices, pair: Pair, cuda_version: str) -> C
             f"--cudnn {pair.cudnn}",
         )
     reason = f"{pair.reason}; no archive of it for {target.platform} has a known address and hash"
-    return Chosen(wanted, "pair", reason, pair.source)
+    return Chosen(pair.cudnn, "user" if choices.cudnn else "pair", reason, pair.source)
 
 
 def archive(target: Target, cuda_version: str, cudnn_version: str) -> schema.CudnnArchive | None:

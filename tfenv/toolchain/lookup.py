@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 from tfenv import facts
 from tfenv.facts import schema
@@ -89,6 +90,29 @@ def tested(target: Target) -> schema.Tested | None:
     return max(older, key=lambda row: version_key(row.version), default=None)
 
 
+@functools.cache
+def builder(target: Target) -> schema.Tested | None:
+    """The tested configuration whose compiler and build tool a target takes.
+
+    A CUDA target whose minor nobody tested takes the newest older minor's, if a pair in
+    `cuda-pairs.toml` says which CUDA it was built with: CUDA itself is never carried.
+    """
+    found = tested(target)
+    if found is not None or not target.cuda or not _has_pair(target):
+        return found
+    rows = _tested_rows(target.platform, target.variant)
+    older = [r for r in rows if version_key(r.version) < version_key(target.version)]
+    return max(older, key=lambda row: version_key(row.version), default=None)
+
+
+def _has_pair(target: Target) -> bool:
+    return any(
+        within(target.version, row.versions)
+        and (not row.platforms or target.platform in row.platforms)
+        for row in facts.rows(schema.CudaPair)
+    )
+
+
 def _tested_rows(platform: schema.Platform, variant: schema.Variant) -> tuple[schema.Tested, ...]:
     return facts.grouped(schema.Tested, "platform", "variant").get((platform, variant), ())
 
@@ -144,6 +168,17 @@ def pins(target: Target, python: str) -> tuple[schema.Pin, ...]:
         for row in facts.rows(schema.Pin)
         if within(target.version, row.versions) and within(python, row.pythons)
     )
+
+
+def asks_for(target: Target, package: str) -> list[tuple[str, str]]:
+    """What the release's own metadata asks of a package: the requirement, and its source."""
+    rows = facts.grouped(schema.Requires, "version").get((target.version,), ())
+    return [
+        (text, row.source)
+        for row in rows
+        for text in row.requires
+        if re.match(rf"{re.escape(package)}(?![a-z0-9-])", text)
+    ]
 
 
 @functools.cache

@@ -99,14 +99,26 @@ def packages(
         if not version:
             continue
         reason = f"newest that {lock.header.get('requirement', '')} accepts, index as of {as_of}"
-        rejected: tuple[Rejected, ...] = ()
+        rejected = _out_of_bounds(target, name)
         if pin := bounds.get(name):
             reason += f"; effective pin {pin.package}{pin.constraint}"
-            refused = Rejected(f"not {pin.constraint}", pin.symptom, pin.source)
-            rejected = (refused,)
+            refused = Rejected(f"other than {pin.constraint}", pin.symptom, pin.source)
+            rejected = (refused, *rejected)
         chosen[name] = Chosen(version, "python-lock", reason, f"locks/python/{file}", rejected)
     _check_numpy(target, choices, chosen)
     return chosen
+
+
+def _out_of_bounds(target: Target, package: str) -> tuple[Rejected, ...]:
+    """What the release's own metadata does not let in."""
+    found = []
+    for text, source in lookup.asks_for(target, package):
+        bound, _, marker = text.removeprefix(package).partition("; ")
+        where = f" where {marker}" if marker else ""
+        if bound:
+            reason = f"the metadata of TensorFlow {target.version} asks for {bound}{where}"
+            found.append(Rejected(f"other than {bound}", reason, source))
+    return tuple(found)
 
 
 def _unlocked(target: Target, choices: Choices, python_version: str) -> Chosen:

@@ -1,7 +1,7 @@
-"""Ask the configured package index what files it has of a distribution.
+"""Ask the configured package index; nothing else of `facts` touches the world.
 
-The index is `--index`, TFENV_INDEX, or what uv is configured with. Its answer is the simple index
-in JSON (PEP 691), which carries size and upload time (PEP 700).
+The index is `--index`, TFENV_INDEX, or what uv is configured with. Its answers are hostile until
+checked: their form, their length, the scheme of every address, and of small files the sha256.
 """
 
 from __future__ import annotations
@@ -12,12 +12,69 @@ import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
+from typing import IO, TYPE_CHECKING
 
-from tfenv.errors import DownloadError, UsageError
+from tfenv.errors import DownloadError, HashMismatchError, UsageError
+from tfenv.facts.update import listing, ranges
+from tfenv.files import sha256_bytes
+
+if TYPE_CHECKING:
+    from http.client import HTTPMessage
 
 ACCEPT = "application/vnd.pypi.simple.v1+json"
 _MOST = 64 << 20  # bytes of one answer; the longest of 2026 has 1.5 MB
+_WHOLE = 4 << 20  # files up to this size are read whole and held against their sha256
 _SECONDS = 60
+
+
+class Index:
+    """One package index, as it is today; what was asked once is not asked again."""
+
+    def __init__(self, address: str, today: str) -> None:
+        self.address = address
+        self.today = today  # YYYY-MM-DD; it stands in the `source` of what is written
+        self._pages: dict[str, tuple[listing.File, ...]] = {}
+        self._members: dict[tuple[str, str], str | None] = {}
+
+    def files(self, distribution: str) -> tuple[listing.File, ...]:
+        """The files of a distribution; none where the index does not have it.
+
+        Raises:
+            DownloadError: no answer, or an answer in another form.
+            FileFormatError: the page cannot be read.
+        """
+        if distribution not in self._pages:
+            page = ask(self.address, distribution)
+            self._pages[distribution] = listing.read(distribution, page) if page else ()
+        return self._pages[distribution]
+
+    def member(self, distribution: str, file: listing.File, pattern: str) -> str | None:
+        """The text of the one member of a wheel whose name fits a pattern; None: there is none.
+
+        Raises:
+            DownloadError: no answer, or the index does not serve ranges of bytes.
+            HashMismatchError: a small file is not what the index announced.
+            FileFormatError: it is no wheel.
+        """
+        key = (file.filename, pattern)
+        if key not in self._members:
+            self._members[key] = self._member(distribution, file, pattern)
+        return self._members[key]
+
+    def _member(self, distribution: str, file: listing.File, pattern: str) -> str | None:
+        url = urllib.parse.urljoin(f"{self.address}/{distribution}/", file.url)
+        what = file.filename[:120]
+        _hold_scheme(url, what)
+        if file.size > _WHOLE:
+            return ranges.member(lambda a, b: _range(url, a, b, what), file.size, pattern, what)
+        data = _get(urllib.request.Request(url), f"{what} did not come", _WHOLE)[1]  # noqa: S310
+        if not file.sha256 or sha256_bytes(data) != file.sha256:
+            raise HashMismatchError(
+                f"{what} is not the file that the index announced",
+                f"its sha256 is {sha256_bytes(data)}, announced was {file.sha256 or 'none'}",
+                "check the index or its mirror",
+            )
+        return ranges.member(lambda a, b: data[a : b + 1], len(data), pattern, what)
 
 
 def configured(option: str = "") -> str:
@@ -38,7 +95,7 @@ def configured(option: str = "") -> str:
 
 
 def ask(index: str, distribution: str) -> bytes:
-    """The index's page of one distribution, as JSON.
+    """The index's page of one distribution, as JSON; empty: the index does not have it.
 
     Raises:
         DownloadError: no answer, or an answer in another form.
@@ -49,25 +106,79 @@ def ask(index: str, distribution: str) -> bytes:
     request = urllib.request.Request(  # noqa: S310
         f"{index}/{distribution}/", headers={"Accept": ACCEPT}
     )
-    what = f"the package index did not list {distribution}"
     try:
-        with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
-            kind = answer.headers.get_content_type()
-            data: bytes = answer.read(_MOST + 1)
-    except (OSError, ValueError) as error:
-        raise DownloadError(what, _why(error), "try again, or another --index") from error
-    if kind != ACCEPT or len(data) > _MOST:
-        why = f"its answer is {kind}, {len(data)} bytes; wanted is {ACCEPT}"
-        raise DownloadError(what, why, "use an index that speaks PEP 691 JSON")
+        kind, data = _get(request, f"the package index did not list {distribution}", _MOST)
+    except _AbsentError:
+        return b""
+    if kind != ACCEPT:
+        raise DownloadError(
+            f"the package index did not list {distribution}",
+            f"its answer is {kind[:60]}; wanted is {ACCEPT}",
+            "use an index that speaks PEP 691 JSON",
+        )
     return data
 
 
-def _why(error: Exception) -> str:
-    """The reason without the address, which may hold a password."""
-    if isinstance(error, urllib.error.HTTPError):
+class _AbsentError(DownloadError):
+    """Status 404."""
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """An answer may send elsewhere on the web, but never from https to http."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        schemes = {"https"} if req.type == "https" else {"http", "https"}
+        if urllib.parse.urlsplit(newurl).scheme not in schemes:
+            fp.close()
+            raise ValueError("it sends to an address that is not of the web, or not as safe")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+_OPENER = urllib.request.build_opener(_Redirects)
+
+
+def _get(request: urllib.request.Request, what: str, most: int) -> tuple[str, bytes]:
+    """Media type and content of an answer."""
+    try:
+        with _OPENER.open(request, timeout=_SECONDS) as answer:
+            kind: str = answer.headers.get_content_type()
+            data: bytes = answer.read(most + 1)
+            partial = answer.status == 206
+    except urllib.error.HTTPError as error:
         error.close()
-        return f"HTTP status {error.code}"
-    return str(getattr(error, "reason", error))
+        kinds = _AbsentError if error.code == 404 else DownloadError
+        raise kinds(what, f"HTTP status {error.code}", "try again, or another --index") from error
+    except (OSError, ValueError) as error:
+        # The reason without the address, which may hold a password.
+        reason = str(getattr(error, "reason", error))
+        raise DownloadError(what, reason, "try again, or another --index") from error
+    if len(data) > most:
+        raise DownloadError(what, f"its answer has more than {most} bytes", "check the index")
+    if request.has_header("Range") and not partial:
+        reason = "its answer is the whole file: it does not serve ranges of bytes"
+        raise DownloadError(what, reason, "use an index that does, such as uv's default")
+    return kind, data
+
+
+def _range(url: str, first: int, last: int, what: str) -> bytes:
+    header = {"Range": f"bytes={first}-{last}", "Accept-Encoding": "identity"}
+    request = urllib.request.Request(url, headers=header)  # noqa: S310 the scheme is held
+    return _get(request, f"a part of {what} did not come", last - first + 1)[1]
+
+
+def _hold_scheme(url: str, what: str) -> None:
+    if urllib.parse.urlsplit(url).scheme not in {"http", "https"}:
+        raise DownloadError(
+            f"{what} did not come", "its address is not one of the web", "check the index"
+        )
 
 
 def _of_uv() -> str:

@@ -1,19 +1,24 @@
-"""`wheels.toml` from the package index's lists of files.
+"""`wheels.toml`: the wheels that the index lists of TensorFlow's distributions.
 
-What a list cannot say stays as it is: whether a wheel is a CUDA build (`variant`), where a stub
-leads, and every note. A new row's variant is inferred from its newest neighbour, and says so.
+A list does not say whether a wheel is a CUDA build (`variant`) nor where a stub leads (`real`): of
+a new row both are read from the wheel, its `build_info.py` or its metadata. Of an old row they
+stay, and so does every note.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 import msgspec
-from packaging.version import InvalidVersion, Version
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.version import Version
 
-from tfenv.errors import FileFormatError
+from tfenv.errors import DownloadError
 from tfenv.facts import schema
+from tfenv.facts.update import listing
+from tfenv.facts.update.index import Index
+from tfenv.facts.update.model import UNKNOWN, Change, Outcome, Tables, rows
+from tfenv.facts.update.opened import build_info, requirements
 
 DISTRIBUTIONS = (
     "tensorflow",
@@ -33,99 +38,103 @@ _PLATFORMS: tuple[schema.Platform, ...] = (
     "macos-arm64",
     "windows-x86_64",
 )
-_WHEEL = re.compile(
-    r"(?P<name>[A-Za-z0-9_.]+)-(?P<version>[A-Za-z0-9_.!+]+)"
-    r"-cp3(?P<minor>\d+)-[a-z0-9_]+-(?P<tag>[A-Za-z0-9_.]+)\.whl"
-)
+# The environment markers under which a platform's stub names its real distribution.
+_MARKERS: dict[schema.Platform, dict[str, str]] = {
+    "linux-x86_64": {"sys_platform": "linux", "platform_machine": "x86_64"},
+    "linux-aarch64": {"sys_platform": "linux", "platform_machine": "aarch64"},
+    "macos-x86_64": {"sys_platform": "darwin", "platform_machine": "x86_64"},
+    "macos-arm64": {"sys_platform": "darwin", "platform_machine": "arm64"},
+    "windows-x86_64": {"sys_platform": "win32", "platform_machine": "AMD64"},
+}
+_SYSTEMS = {"linux": "Linux", "darwin": "Darwin", "win32": "Windows"}
+
+# The files of one version and platform: Python minor, platform tag, file.
+Group = list[tuple[int, str, listing.File]]
 
 
-class _File(msgspec.Struct, frozen=True, rename="kebab"):
-    filename: str
-    size: int
-    upload_time: str
-    yanked: bool | str = False
-    requires_python: str | None = None
+def update(tables: Tables, index: Index) -> Outcome:
+    """The table as the index has it, with what was read from new wheels.
+
+    Raises:
+        DownloadError: the index does not have one of the distributions, or does not answer.
+        FileFormatError: a page or a new wheel cannot be read.
+    """
+    old = {_key(row): row for row in rows(tables, schema.Wheel)}
+    listed: dict[tuple[str, str, str], schema.Wheel] = {}
+    for name in DISTRIBUTIONS:
+        files = index.files(name)
+        if not files:
+            raise DownloadError(
+                f"the package index did not list {name}",
+                "it does not have this distribution, so nothing can be said of it",
+                "use an index that has all of TensorFlow's distributions",
+            )
+        listed |= {_key(row): row for row in read(name, files, index.today)}
+    new = [_opened(row, index) for key, row in listed.items() if key not in old]
+    return merge(old.values(), [*(r for k, r in listed.items() if k in old), *new])
 
 
-class _Listing(msgspec.Struct, frozen=True):
-    files: list[_File]
-
-
-class Change(msgspec.Struct, frozen=True):
-    """One difference between the table and the index."""
-
-    kind: str  # new, changed, gone
-    distribution: str
-    version: str
-    platform: str
-    what: str = ""
-
-
-def read(distribution: str, document: bytes, as_of: str) -> tuple[schema.Wheel, ...]:
+def read(distribution: str, files: Iterable[listing.File], as_of: str) -> tuple[schema.Wheel, ...]:
     """The rows that a listing gives: final releases from 1.4.0 on, CPython 3.5 and newer.
 
     Args:
         distribution: the normalised name that was asked for.
-        document: the simple index's page in JSON.
+        files: what the index lists of it.
         as_of: the day on which it was read, YYYY-MM-DD; it stands in `source`.
-
-    Raises:
-        FileFormatError: the document is not such a page.
     """
-    try:
-        listing = msgspec.json.decode(document, type=_Listing)
-    except msgspec.DecodeError as error:
-        raise FileFormatError(
-            f"the index's list of {distribution} cannot be read",
-            str(error),
-            "use an index that gives size and upload time (PEP 700)",
-        ) from error
-    groups: dict[tuple[Version, schema.Platform], list[tuple[int, str, _File]]] = {}
-    for file in listing.files:
-        found = _WHEEL.fullmatch(file.filename)
-        version = _final(found["version"]) if found else None
-        platform = _platform(found["tag"]) if found else None
-        if not found or not version or not platform or int(found["minor"]) < 5:
-            continue
-        if found["name"].replace("_", "-").lower() != distribution:
-            continue
-        entry = (int(found["minor"]), found["tag"], file)
-        groups.setdefault((version, platform), []).append(entry)
-    rows = [_row(distribution, *key, files, as_of) for key, files in groups.items()]
-    return tuple(sorted(rows, key=_order))
+    found = groups(distribution, files)
+    return tuple(sorted((_row(distribution, *k, g, as_of) for k, g in found.items()), key=_order))
 
 
-def merge(
-    old: Iterable[schema.Wheel], new: Iterable[schema.Wheel]
-) -> tuple[tuple[schema.Wheel, ...], tuple[Change, ...]]:
+def groups(
+    distribution: str, files: Iterable[listing.File]
+) -> dict[tuple[Version, schema.Platform], Group]:
+    """The wheels of a distribution that are in scope, by version and platform."""
+    found: dict[tuple[Version, schema.Platform], Group] = {}
+    for file in files:
+        name = listing.wheel_name(file)
+        if name is None or name.distribution != distribution or not name.python.startswith("cp3"):
+            continue
+        platform, minor = _platform(name.platform), name.python.removeprefix("cp3")
+        if not listing.final(name.version) or name.version < OLDEST or platform is None:
+            continue
+        if minor.isdigit() and int(minor) >= 5:
+            entry = (int(minor), name.platform, file)
+            found.setdefault((name.version, platform), []).append(entry)
+    return {key: sorted(group, key=lambda entry: entry[:2]) for key, group in found.items()}
+
+
+def newest_file(index: Index, row: schema.Wheel) -> listing.File:
+    """The file of a row's newest Python."""
+    found = groups(row.distribution, index.files(row.distribution))
+    return found[Version(row.version), row.platform][-1][2]
+
+
+def merge(old: Iterable[schema.Wheel], new: Iterable[schema.Wheel]) -> Outcome:
     """The table that follows from both, and what changed. Rows that are gone are kept."""
     table = {_key(row): row for row in old}
     listed = {_key(row): row for row in new}
     changes = []
     for key, row in listed.items():
         if key not in table:
-            table[key] = _neighbourly(row, table.values())
-            changes.append(Change("new", *key))
+            table[key] = row
+            changes.append(Change("new", " ".join(key)))
         elif what := _difference(table[key], row):
             table[key] = msgspec.structs.replace(row, **_kept(table[key], row))
-            changes.append(Change("changed", *key, what))
+            changes.append(Change("changed", " ".join(key), what))
     asked = {row.distribution for row in listed.values()}
     changes += [
-        Change("gone", *key, "no longer on the index; the row is kept")
+        Change("gone", " ".join(key), "no longer on the index; the row is kept")
         for key in table
         if key[0] in asked and key not in listed
     ]
-    return tuple(sorted(table.values(), key=_order)), tuple(changes)
+    ordered = sorted(table.values(), key=_order)
+    return Outcome(tuple(ordered), tuple(changes))
 
 
 def _row(
-    distribution: str,
-    version: Version,
-    platform: schema.Platform,
-    files: list[tuple[int, str, _File]],
-    as_of: str,
+    distribution: str, version: Version, platform: schema.Platform, files: Group, as_of: str
 ) -> schema.Wheel:
-    files = sorted(files, key=lambda entry: entry[:2])
     _, tag, newest = files[-1]
     tags = sorted({tag for _, tag, _ in files})
     reasons = sorted({str(f.yanked) for _, _, f in files if f.yanked})
@@ -147,23 +156,38 @@ def _row(
     )
 
 
-def _neighbourly(row: schema.Wheel, table: Iterable[schema.Wheel]) -> schema.Wheel:
-    """A new row with the variant of the newest older wheel like it."""
-    alike = [
-        other
-        for other in table
-        if (other.distribution, other.platform, other.stub)
-        == (row.distribution, row.platform, row.stub)
-        and Version(other.version) < Version(row.version)
-    ]
-    before = max(alike, key=lambda other: Version(other.version), default=None)
-    said = f"variant as of {before.version}" if before else "variant from the name"
+def _opened(row: schema.Wheel, index: Index) -> schema.Wheel:
+    """A new row with what only the wheel itself says."""
+    file = newest_file(index, row)
     if row.stub:
-        said = "a stub; what it depends on was not read"
-    note = "; ".join(part for part in (row.note, f"{said}; this wheel was not opened") if part)
-    return msgspec.structs.replace(
-        row, variant=before.variant if before else row.variant, note=note
-    )
+        real = _real(row, requirements(index, row.distribution, file))
+        return _noted(row, "" if real else f"{UNKNOWN}which distribution this stub leads to", real)
+    found = build_info(index, row.distribution, file)
+    if found is None:
+        return _noted(row, f"{UNKNOWN}whether it is a CUDA build, its build_info.py does not say")
+    source = f"{row.source}; variant from the wheel's build_info"
+    variant: schema.Variant = "cuda" if found.is_cuda_build else "cpu"
+    return msgspec.structs.replace(row, variant=variant, source=source)
+
+
+def _noted(row: schema.Wheel, note: str, real: str = "") -> schema.Wheel:
+    text = "; ".join(part for part in (note, row.note) if part)
+    return msgspec.structs.replace(row, note=text, real=real)
+
+
+def _real(row: schema.Wheel, wanted: Iterable[str]) -> str:
+    """The distribution that a stub asks for on its platform."""
+    markers = dict(_MARKERS[row.platform], extra="")
+    markers["platform_system"] = _SYSTEMS[markers["sys_platform"]]
+    for text in wanted:
+        try:
+            found = Requirement(text)
+            here = found.marker is None or found.marker.evaluate(dict(markers))
+        except InvalidRequirement:
+            continue
+        if here and found.name in DISTRIBUTIONS and str(found.specifier) == f"=={row.version}":
+            return found.name
+    return ""
 
 
 _LISTED = ("pythons", "date", "tag", "size", "stub", "requires_python")
@@ -187,15 +211,6 @@ def _kept(old: schema.Wheel, new: schema.Wheel) -> dict[str, str]:
     news = new.note if "yanked" in new.note and "yanked" not in old.note else ""
     note = "; ".join(part for part in (old.note, news) if part)
     return {"variant": old.variant, "real": old.real, "note": note, "source": source}
-
-
-def _final(text: str) -> Version | None:
-    try:
-        version = Version(text)
-    except InvalidVersion:
-        return None
-    other = version.is_prerelease or version.local
-    return None if other or version < OLDEST else version
 
 
 def _platform(tag: str) -> schema.Platform | None:
