@@ -12,6 +12,8 @@
     nixpkgs-21_11 = { url = "github:NixOS/nixpkgs/eabc38219184cc3e04a974fe31857d8e0eac098d"; flake = false; };
     nixpkgs-22_11 = { url = "github:NixOS/nixpkgs/9b8e5abb18324c7fe9f07cb100c3cd4a29cda8b8"; flake = false; };
     nixpkgs-23_11 = { url = "github:NixOS/nixpkgs/a62e6edd6d5e1fa0329b8653c801147986f8d446"; flake = false; };
+    nixpkgs-24_05 = { url = "github:NixOS/nixpkgs/194846768975b7ad2c4988bdb82572c00222c0d7"; flake = false; };
+    nixpkgs-24_11 = { url = "github:NixOS/nixpkgs/3f0a8ac25fb674611b98089ca3a5dd6480175751"; flake = false; };
     nixpkgs-25_11 = { url = "github:NixOS/nixpkgs/812b3986fd1568f7a858f97fcf425ad996ba7d25"; flake = false; };
   };
 

@@ -98,6 +98,9 @@ def stub(folder: Path, release: str, *, without: str = "") -> Path:
                 "version": row.version,
                 "unfree": row.component in {"cuda", "cudnn"},
             }
+            if row.component == "clang":
+                linker = name.replace(".clang", ".lld")
+                attributes[linker] = {"program": "ld.lld", "version": row.version, "unfree": False}
     (folder / "attributes.json").write_text(json.dumps(attributes), encoding="utf-8")
     if release >= "23.11":
         (folder / "fhsenv").touch()

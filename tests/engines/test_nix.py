@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.engines import nix
@@ -16,6 +17,7 @@ from tfenv import facts, lock
 from tfenv.facts import schema
 from tfenv.files import sha256_bytes
 from tfenv.lock import store
+from tfenv.lock.model import Value
 from tfenv.render import PURPOSES, mirrors, render
 from tfenv.render.nix import lock_file
 from tfenv.render.plan import make
@@ -83,15 +85,20 @@ def test_flake_is_checked_entered_and_run(target: str, engine: nix.Nix, tmp_path
     flake = copy(target, tmp_path / "flake")
     seeded(engine, tmp_path, flake)
 
-    engine.run(*on(stub, flake, "flake", "check"))
-    show = json.loads(engine.run(*on(stub, flake, "flake", "show", "--json")).stdout)
-    (system,) = show["devShells"]
+    # A stand-in's packages are shell scripts: another machine's are built here too.
+    system = json.loads((flake / "target.json").read_text("utf-8"))["system"]
+    as_system = ("--option", "system", system)
+
+    engine.run(*on(stub, flake, "flake", "check"), *as_system)
+    show = json.loads(engine.run(*on(stub, flake, "flake", "show", "--json"), *as_system).stdout)
+    assert list(show["devShells"]) == [system]
     assert set(show) == {"apps", "checks", "devShells", "packages"}
     assert {"bazel", "default", "fhs"} <= show["packages"][system].keys()
     assert {"build", "verify"} <= show["apps"][system].keys()
 
     says = engine.run(
-        *on(stub, flake, "develop"), "-c", "sh", "-c", "python3; gcc || clang; bazel; env"
+        *on(stub, flake, "develop"),
+        *(*as_system, "-c", "sh", "-c", 'python3; "$(basename "$CC")"; bazel; env'),
     ).stdout.splitlines()
     table = store.load(ROOT / "environments" / target / "lock.toml").formats["nix"]
     assert says[0] == f"python3 {table['python'].value}"
@@ -99,11 +106,28 @@ def test_flake_is_checked_entered_and_run(target: str, engine: nix.Nix, tmp_path
     assert says[2] == "a release binary"
     variables = dict(line.split("=", 1) for line in says[3:] if "=" in line)
     assert variables["TFENV_TARGET"] == target
+    assert variables["GCC_HOST_COMPILER_PATH"] == variables["CC"]
+    clang_is_there(variables, table)
     cuda_is_there(variables, table)
 
 
-def cuda_is_there(variables: Mapping[str, str], table: Mapping[str, object]) -> None:
-    assert ("cuda" in table) == (variables["TF_NEED_CUDA"] == "1")
+def clang_is_there(variables: Mapping[str, str], table: Mapping[str, Value]) -> None:
+    """What TensorFlow's build asks for where clang compiles, CUDA included."""
+    clang = "clang" in table["compiler"].reason
+    assert (variables.get("TF_NEED_CLANG", "0") == "1") == clang
+    assert ("CLANG_COMPILER_PATH" in variables) == clang
+    if clang:
+        assert variables["CLANG_COMPILER_PATH"] == variables["CC"]
+        assert Path(variables["CC"]).name == "clang"
+        assert Path(variables["CXX"]).name == "clang++"
+        assert variables["CLANG_CUDA_COMPILER_PATH"] == variables["CC"]
+        assert shutil.which("ld.lld", path=variables["PATH"])
+
+
+def cuda_is_there(variables: Mapping[str, str], table: Mapping[str, Value]) -> None:
+    hermetic = "HERMETIC_CUDA_VERSION" in variables
+    assert ("cuda" in table or hermetic) == (variables["TF_NEED_CUDA"] == "1")
+    assert not ("cuda" in table and hermetic)
     assert "/usr/lib" not in variables.get("LD_LIBRARY_PATH", "")
     if "cuda" in table:
         assert Path(variables["CUDA_TOOLKIT_PATH"], "bin", "nvcc").exists()
@@ -158,6 +182,9 @@ def test_missing_attribute_is_named(
     done = engine.run(*on(stub, flake, "develop"), "-c", "true", check=False)
     assert done.returncode != 0
     assert f"tfenv 2.6.5-cuda: nixpkgs 21.11 has no {what} (tried {missing})" in done.stderr
+    (stub / ".version").write_text("20.09", encoding="utf-8")
+    done = engine.run(*on(stub, flake, "develop"), "-c", "true", check=False)
+    assert f"has no {what} (tried {missing}); the tree given for it is 20.09" in done.stderr
 
 
 def test_flakes_parse(engine: nix.Nix) -> None:
@@ -176,10 +203,58 @@ def test_real_nixpkgs_evaluates(engine: nix.Nix, tmp_path: Path) -> None:
         pytest.skip(f"no committed target uses nixpkgs {of}")
     for target in same:
         flake = copy(target, tmp_path / target)
-        attribute = "devShells.x86_64-linux.default.drvPath"
-        command = on(tree, flake, "eval")
-        done = engine.run(*command[:-1], f"path:{flake}#{attribute}", "--raw")
-        assert done.stdout.endswith(".drv")
+        for attribute in ("devShells.x86_64-linux.default", "packages.x86_64-linux.fhs"):
+            command = on(tree, flake, "eval")
+            done = engine.run(*command[:-1], f"path:{flake}#{attribute}.drvPath", "--raw")
+            assert done.stdout.endswith(".drv")
+
+
+def committed(folder: Path, nixpkgs: Path, nar_hash: str = "") -> Path:
+    """`generate --nixpkgs-path` of 2.6.5-cuda, its lock edited to another nixpkgs hash."""
+    source = ROOT / "environments" / "2.6.5-cuda"
+    folder.mkdir()
+    for path in source.glob("*.t*t*"):
+        shutil.copyfile(path, folder / path.name)
+    locked = store.load(source / "lock.toml")
+    if nar_hash:
+        artifacts = [
+            msgspec.structs.replace(a, nar_hash=nar_hash) if a.kind == "nixpkgs" else a
+            for a in locked.artifact
+        ]
+        locked = msgspec.structs.replace(locked, artifact=artifacts)
+    plan = msgspec.structs.replace(
+        make(locked, mirrors.Mirrors(), folder), nixpkgs_path=nixpkgs.as_posix()
+    )
+    for file in render(plan, ("nix",), PURPOSES):
+        path = folder / file.path
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(file.text, encoding="utf-8")
+    return folder / "nix"
+
+
+def test_nixpkgs_from_a_folder(engine: nix.Nix, tmp_path: Path) -> None:
+    """The air-gapped site: no override, the flake's own lock, and Nix changes nothing in it."""
+    stub = nix.stub(tmp_path / "stub", release("2.6.5-cuda"))
+    nar_hash = engine.program("nix", "hash", "path", stub).stdout.strip()
+    flake = committed(tmp_path / "flake", stub, nar_hash)
+    seeded(engine, tmp_path, flake)
+    lock = (flake / "flake.lock").read_bytes()
+    engine.run("flake", "check", f"path:{flake}")
+    says = engine.run("develop", f"path:{flake}", "-c", "sh", "-c", "python3; nvcc; bazel").stdout
+    assert says == "python3 3.7.12\nnvcc 11.2.1\na release binary\n"
+    assert (flake / "flake.lock").read_bytes() == lock
+
+
+def test_another_tree_in_the_folder_is_refused(engine: nix.Nix, tmp_path: Path) -> None:
+    """The stand-in is not the locked revision: Nix compares the hash before it evaluates."""
+    stub = nix.stub(tmp_path / "stub", release("2.6.5-cuda"))
+    flake = committed(tmp_path / "flake", stub)
+    seeded(engine, tmp_path, flake)
+    done = engine.run("flake", "check", f"path:{flake}", check=False)
+    assert done.returncode != 0
+    assert "NAR hash mismatch in input" in done.stderr
+    (flake / "flake.lock").unlink()  # what the file's head says for another revision
+    engine.run("flake", "check", f"path:{flake}")
 
 
 def root_inputs() -> dict[str, schema.NixpkgsPin]:

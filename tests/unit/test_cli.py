@@ -125,6 +125,32 @@ def test_the_committed_environments_are_what_is_generated(checkout: Path) -> Non
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
 
 
+def test_generate_takes_nixpkgs_from_a_folder(tmp_path: Path) -> None:
+    folder = ("--nixpkgs-path", "/srv/nixpkgs/", "-o", str(tmp_path))
+    assert run("generate", "2.6.5-cuda", "--format", "nix", *folder).returncode == 0
+    text = (tmp_path / "2.6.5-cuda" / "nix" / "flake.nix").read_text("utf-8")
+    assert 'url = "path:/srv/nixpkgs";' in text
+    assert run("generate", "2.6.5-cuda", "--format", "nix", "--check", *folder).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("2.6.5-cuda", "--nixpkgs-path", "nixpkgs"), "cannot stand in a generated file"),
+        (("2.6.5-cuda", "--nixpkgs-path", "/a\nb"), "cannot stand in a generated file"),
+        (("2.6.5-cuda", "--nixpkgs-path", "/a", "--format", "docker"), "no flake is written"),
+        (("2.6.0-cpu-macos", "--nixpkgs-path", "/a"), "the flakes are for Linux"),
+    ],
+)
+def test_generate_refuses_a_folder_without_use(
+    arguments: tuple[str, ...], says: str, tmp_path: Path
+) -> None:
+    done = run("generate", *arguments, "-o", str(tmp_path))
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_generate_json_has_its_shape(tmp_path: Path) -> None:
     done = run("generate", "2.6.5-cpu", "--format", "conda", "-o", str(tmp_path), "--json")
     document = json.loads(done.stdout)

@@ -96,6 +96,37 @@ def test_the_flake_carries_the_lock(cuda: dict[str, str]) -> None:
     assert locked["rev"] in cuda["nix/flake.nix"]
 
 
+def with_nixpkgs(folder: str) -> dict[str, str]:
+    ready = plan.make(lock.for_target(parse("2.6.5-cuda")), mirrors.Mirrors())
+    ready = msgspec.structs.replace(ready, nixpkgs_path=safety.folder(folder, "--nixpkgs-path"))
+    return {file.path: file.text for file in render.render(ready, ("nix",), render.PURPOSES)}
+
+
+def test_a_flake_on_a_folder_keeps_the_hash(cuda: dict[str, str]) -> None:
+    files = with_nixpkgs("/srv/nixpkgs-21.11")
+    assert 'url = "path:/srv/nixpkgs-21.11";' in files["nix/flake.nix"]
+    assert "github:" not in files["nix/flake.nix"]
+    old = json.loads(cuda["nix/flake.lock"])["nodes"]["nixpkgs"]["locked"]
+    new = json.loads(files["nix/flake.lock"])["nodes"]["nixpkgs"]["locked"]
+    assert (new["narHash"], new["type"], new["path"]) == (
+        old["narHash"],
+        "path",
+        "/srv/nixpkgs-21.11",
+    )
+    assert files["lock.toml"] == cuda["lock.toml"]  # the revision stays the identity
+
+
+@given(st.text(max_size=40).map(lambda text: "/srv/" + text))
+def test_no_folder_injects_into_a_flake(text: str) -> None:
+    try:
+        files = with_nixpkgs(text)
+    except UnsafeValueError as error:
+        assert error.exit_code == 2  # noqa: PT017 refusing is the other right outcome
+        return
+    assert f'url = "path:{text}";' in files["nix/flake.nix"]
+    assert re.fullmatch(r"[A-Za-z0-9/._+-]+", text)
+
+
 def test_the_conda_environment_carries_the_format_pins(cuda: dict[str, str]) -> None:
     table = lock.for_target(parse("2.6.5-cuda")).formats["conda"]
     for purpose in render.PURPOSES:

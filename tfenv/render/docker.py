@@ -137,6 +137,7 @@ def _context(plan: Plan) -> dict[str, Any]:
         "bazel": bazel(plan),
         "cuda": _cuda(plan) if plan.target.cuda and not nvidia else None,
         "has_cuda": plan.target.cuda,
+        "clang_cuda": recipe.variables(plan)["TF_CUDA_CLANG"] == "1",
         "cuda_minor": plan.cuda_minor if plan.target.cuda else "",
         "source": download(plan, "tensorflow"),
         "tools": bool(plan.build_requirements),

@@ -54,6 +54,7 @@ def _flake(plan: Plan) -> str:
     context = {
         "target": plan.target.name,
         "rev": plan.artifact("nixpkgs").rev,
+        "nixpkgs_path": plan.nixpkgs_path,
         "substituter": plan.mirrors.get("nix"),
     }
     return engine.render("nix/flake.nix.j2", context)
@@ -71,13 +72,16 @@ def _json(value: object) -> str:
 def target_data(plan: Plan) -> dict[str, object]:
     """What the expression reads: attributes to try, Bazel by hash, variables."""
     release = plan.lock.formats["nix"]["nixpkgs"].value
-    family, _, version = plan.value("compiler").partition(" ")
+    family, _, version = plan.value("compiler").lower().partition(" ")
+    compiler = _attributes(release, family, compiler_major(family, version))
     attributes = {
         "python": _attributes(release, "python", plan.value("python")),
-        "compiler": _attributes(release, family.lower(), compiler_major(family.lower(), version)),
+        "compiler": compiler,
     }
+    if family == "clang":
+        attributes["linker"] = [_linker(name) for name in compiler]
     variables = recipe.variables(plan, "nix")
-    if plan.target.cuda:
+    if "cuda" in plan.lock.formats["nix"]:
         minor = ".".join(plan.value("cuda", "nix").split(".")[:2])
         attributes["cuda"] = _attributes(release, "cuda", minor)
         attributes["cudnn"] = _attributes(release, "cudnn", minor)
@@ -102,12 +106,18 @@ def target_data(plan: Plan) -> dict[str, object]:
             "urls": [*urls, *bazel.urls],
             "sha256": bazel.sha256,
         },
-        "cuda": plan.target.cuda,
+        "compiler": family,
+        "cuda": "cuda" in attributes,
         "variables": variables,
         "pipIndex": plan.mirrors.get("pip"),
         "tools": bool(plan.build_requirements),
         "suite": bool(plan.suite_requirements),
     }
+
+
+def _linker(compiler: str) -> str:
+    """LLVM's linker, beside its clang: llvmPackages_18.lld or lld_18."""
+    return compiler.replace(".clang", ".lld").replace("clang_", "lld_")
 
 
 def _attributes(release: str, component: str, wanted: str) -> list[str]:
@@ -118,9 +128,17 @@ def _attributes(release: str, component: str, wanted: str) -> list[str]:
 
 
 def flake_lock(plan: Plan) -> str:
-    """`flake.lock` as Nix itself would write it, from the locked revision."""
+    """`flake.lock` as Nix itself would write it, from the locked revision.
+
+    A folder in its place carries the same narHash: Nix takes it only where it is that revision.
+    """
     pin = plan.artifact("nixpkgs")
-    return lock_file({"nixpkgs": (pin.rev, pin.nar_hash, pin.last_modified)})
+    if not plan.nixpkgs_path:
+        return lock_file({"nixpkgs": (pin.rev, pin.nar_hash, pin.last_modified)})
+    original = {"path": plan.nixpkgs_path, "type": "path"}
+    # Without lastModified, which Nix would compare with the times of the files there.
+    locked = {"narHash": pin.nar_hash, **original}
+    return _nodes({"nixpkgs": {"flake": False, "locked": locked, "original": original}})
 
 
 def lock_file(inputs: Mapping[str, tuple[str, str, int]]) -> str:
@@ -129,10 +147,14 @@ def lock_file(inputs: Mapping[str, tuple[str, str, int]]) -> str:
     Args:
         inputs: by name: revision, narHash, lastModified in seconds since the epoch.
     """
-    nodes: dict[str, object] = {}
+    nodes = {}
     for name, (rev, nar_hash, last_modified) in inputs.items():
         original = {"owner": "NixOS", "repo": "nixpkgs", "rev": rev, "type": "github"}
         locked = {"lastModified": last_modified, "narHash": nar_hash, **original}
         nodes[name] = {"flake": False, "locked": locked, "original": original}
-    nodes["root"] = {"inputs": {name: name for name in inputs}}
-    return _json({"nodes": nodes, "root": "root", "version": 7})
+    return _nodes(nodes)
+
+
+def _nodes(nodes: Mapping[str, object]) -> str:
+    root = {"inputs": {name: name for name in nodes}}
+    return _json({"nodes": {**nodes, "root": root}, "root": "root", "version": 7})

@@ -40,6 +40,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     requirements: str  # text of the Python lock
     build_requirements: str  # text of its build tools; may be empty
     suite_requirements: str = ""  # text of the suite lock; empty: none was resolved
+    nixpkgs_path: str = ""  # a folder that the flake takes nixpkgs from; empty: its own place
 
     def value(self, key: str, form: str = "") -> str:
         """A toolchain value, as one format pins it when it must pin otherwise."""

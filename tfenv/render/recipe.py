@@ -106,6 +106,9 @@ def flags(plan: Plan) -> list[str]:
     version = plan.target.version
     if plan.target.cuda:
         found.append("--config=cuda_wheel" if within(version, ">=2.18") else "--config=cuda")
+        if _clang(plan) and not _clang_compiles_cuda(plan):
+            # TensorFlow's own clang is newer than nvcc names as its host (toolchain.host-compiler).
+            found.append("--action_env=NVCC_APPEND_FLAGS=-allow-unsupported-compiler")
     if within(version, ">=1.15,<2"):
         found.append("--config=v1")
     if within(version, ">=2.17") and plan.target.product == "wheel":
@@ -142,15 +145,23 @@ def variables(plan: Plan, form: str = "") -> dict[str, str]:
         "TF_ENABLE_XLA": "1",
         "TF_DOWNLOAD_CLANG": "0",
         "TF_SET_ANDROID_WORKSPACE": "0",
-        "TF_CUDA_CLANG": "0",
+        "TF_CUDA_CLANG": "1" if _clang_compiles_cuda(plan) else "0",
         "CC_OPT_FLAGS": _opt_flags(plan),
     }
     if within(version, ">=2.14"):
-        clang = plan.value("compiler").startswith("Clang")
-        found["TF_NEED_CLANG"] = "1" if clang else "0"
+        found["TF_NEED_CLANG"] = "1" if _clang(plan) else "0"
     if plan.target.cuda:
         found |= _cuda_variables(plan, form)
     return found
+
+
+def _clang(plan: Plan) -> bool:
+    return plan.value("compiler").startswith("Clang")
+
+
+def _clang_compiles_cuda(plan: Plan) -> bool:
+    """Whether clang compiles CUDA too, and not only for nvcc: configure's own answer since 2.18."""
+    return plan.target.cuda and _clang(plan) and within(plan.target.version, ">=2.18")
 
 
 def _opt_flags(plan: Plan) -> str:

@@ -14,6 +14,7 @@ from tfenv.lock.model import Lock
 _VERSION = re.compile(r"[A-Za-z0-9>][A-Za-z0-9.,:+_ \[\]=<>-]{0,199}")
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?(?:/[A-Za-z0-9._~%+@:=,-]*)*")
 _PLACE = re.compile(r"[a-z0-9.-]+(?:/[a-z0-9._-]+)*")
+_FOLDER = re.compile(r"(?:/[A-Za-z0-9_+-][A-Za-z0-9._+-]*)+")
 _HEX = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _SRI = re.compile(r"sha256-[A-Za-z0-9+/]{43}=")
@@ -56,6 +57,16 @@ def url(text: str, where: str) -> str:
         UnsafeValueError: it is none.
     """
     _fit(_URL, text, where)
+    return text
+
+
+def folder(text: str, where: str) -> str:
+    """An absolute folder without anything that Nix would read otherwise in `path:FOLDER`.
+
+    Raises:
+        UnsafeValueError: it is none.
+    """
+    _fit(_FOLDER, text, where)
     return text
 
 

@@ -122,7 +122,7 @@ jobs() { # About 2 GB of memory per job, 3 GB with CUDA: more jobs than that end
 compile() {
   cd "$tree"
   local options
-  options=(--jobs="$(jobs)" --config=opt --config=cuda)
+  options=(--jobs="$(jobs)" --config=opt --config=cuda --action_env=NVCC_APPEND_FLAGS=-allow-unsupported-compiler)
   if [ -n "${TFENV_CACHE:-}" ]; then options+=(--repository_cache="$TFENV_CACHE"); fi
   if [ -n "${TFENV_OFFLINE:-}" ]; then options+=(--experimental_repository_disable_download); fi
   if [ -n "${TFENV_DOWNLOADER:-}" ]; then options+=(--experimental_downloader_config="$TFENV_DOWNLOADER"); fi
@@ -186,6 +186,6 @@ step() { # NAME KEY: run the step unless it is done; what follows a step that ra
 step unpack 11d5a6af904f67a85bcb3c68d660e007
 step patch_tree 022cc54ac7114855773cf86b92841bee
 step configure b735d161b2c4616d005cdb623afc1d1f
-step compile 98b54a1a20f3fda50709b44885c3cfb1
+step compile 640aa1a3c6f649a2060e0ad5afd286a0
 step package 64b08c60a74443b8093b1ecee2cbd1c5
 step collect 4f9143b576fd3955e988036b0b85e34a

@@ -59,7 +59,7 @@ export TF_NEED_JEMALLOC=1
 export TF_ENABLE_XLA=1
 export TF_DOWNLOAD_CLANG=0
 export TF_SET_ANDROID_WORKSPACE=0
-export TF_CUDA_CLANG=0
+export TF_CUDA_CLANG=1
 export CC_OPT_FLAGS=-Wno-sign-compare
 export TF_NEED_CLANG=1
 export HERMETIC_CUDA_VERSION=12.5.1
@@ -184,7 +184,7 @@ step() { # NAME KEY: run the step unless it is done; what follows a step that ra
 
 step unpack 11d5a6af904f67a85bcb3c68d660e007
 step patch_tree 022cc54ac7114855773cf86b92841bee
-step configure 06e80cb7b10ab05add02483fe538ab0f
+step configure 7398032d7bb4a3dffe4b1165239b28ed
 step compile 6ca4c104ecbd97d2e49a24b96a9bf5ae
 step package b3bc91357890b9f14b96742a4088eeb3
 step collect 4f9143b576fd3955e988036b0b85e34a

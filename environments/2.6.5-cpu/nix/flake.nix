@@ -2,6 +2,9 @@
 #   nix develop path:.                 toolchain in a shell; the first time, run tfenv-python
 #   nix run path:.#build -- SOURCE OUT
 #   nix run path:.#verify -- SUITE     SUITE: tfenv's folder verify/
+# `path:.` and not `.`: in a git repository Nix would not see files that are not added yet.
+# Without a network: --no-write-lock-file --override-input nixpkgs path:/where/it/is, or write this
+# flake with `tfenv generate --nixpkgs-path /where/it/is`.
 {
   description = "TensorFlow toolchain 2.6.5-cpu";
 
@@ -21,6 +24,10 @@
         overlays = [ ];
       };
 
+      # Another tree may stand in its place; the error then says which.
+      version = nixpkgs + "/.version";
+      found' = if builtins.pathExists version then "; the tree given for it is ${builtins.readFile version}" else "";
+
       # The first attribute path that exists, or an error that names what was tried.
       pick = what:
         let
@@ -29,12 +36,18 @@
           found = builtins.filter (value: value != null) (map at tried);
         in
         if found == [ ]
-        then throw "tfenv ${target.name}: nixpkgs ${target.nixpkgs} has no ${what} (tried ${toString tried})"
+        then throw "tfenv ${target.name}: nixpkgs ${target.nixpkgs} has no ${what} (tried ${toString tried})${found'}"
         else builtins.head found;
 
       python = pick "python";
       compiler = pick "compiler";
+      linker = if target.attributes ? linker then [ (pick "linker") ] else [ ];
+      # CUDA of nixpkgs; from 2.18 on Bazel fetches what it compiles with, and none is needed here.
       cuda = if target.cuda then [ (pick "cuda") (pick "cudnn") ] else [ ];
+
+      clang = target.compiler == "clang";
+      cc = "${compiler}/bin/${if clang then "clang" else "gcc"}";
+      cxx = "${compiler}/bin/${if clang then "clang++" else "g++"}";
 
       # The unmodified release binary. It carries a zip behind its ELF part, so nothing may strip
       # or patch it; it runs inside the FHS environment below.
@@ -65,33 +78,55 @@
         echo "$into"
       '';
 
-      # Python packages by hash, into ./.venv of the folder that the shell was started in.
+      # Python packages by hash, into a folder: ./.venv of the one that the shell was started in.
       packages = pkgs.writeShellScriptBin "tfenv-python" ''
         set -eu
+        into=''${1:-.venv}
+        list=${./.}/''${2:-requirements.txt}
         ${if target.pipIndex == "" then "" else "export PIP_INDEX_URL=${target.pipIndex}"}
-        ${python}/bin/python3 -m venv .venv
-        ${if target.tools then ".venv/bin/python -m pip install --require-hashes -r ${./. + "/requirements.tools.txt"}" else ""}
-        .venv/bin/python -m pip install --require-hashes ${if target.tools then "--no-build-isolation" else ""} -r ${./requirements.txt}
+        ${python}/bin/python3 -m venv "$into"
+        ${if target.tools then "\"$into\"/bin/python -m pip install --require-hashes -r ${./. + "/requirements.tools.txt"}" else ""}
+        "$into"/bin/python -m pip install --require-hashes ${if target.tools then "--no-build-isolation" else ""} -r "$list"
+      '';
+
+      # build.sh with the Python packages that TensorFlow is built with, in the folder that it works in.
+      build = pkgs.writeShellScriptBin "tfenv-build-python" ''
+        set -eu
+        home=''${TFENV_WORK:-$PWD}/tfenv-python
+        list=${./.}/requirements.build.txt
+        if ! cmp -s "$list" "$home/complete"; then
+          rm -rf "$home"
+          ${packages}/bin/tfenv-python "$home" requirements.build.txt
+          cp "$list" "$home/complete"
+        fi
+        export PYTHON_BIN_PATH="$home/bin/python"
+        exec bash ${./build.sh} "$@"
       '';
 
       variables = target.variables // {
         TFENV_TARGET = target.name;
         PYTHON_BIN_PATH = "${python}/bin/python3";
         # nixpkgs wraps nvcc with a compiler of its own choice; TensorFlow's build names ours.
-        GCC_HOST_COMPILER_PATH = "${compiler}/bin/gcc";
-      } // (if target.cuda then {
+        GCC_HOST_COMPILER_PATH = cc;
+      } // (if clang then {
+        CLANG_COMPILER_PATH = cc;
+        CLANG_CUDA_COMPILER_PATH = cc;
+      } else { }) // (if target.cuda then {
         CUDA_TOOLKIT_PATH = "${builtins.elemAt cuda 0}";
         CUDNN_INSTALL_PATH = "${builtins.elemAt cuda 1}";
       } else { });
 
-      tools = [ python compiler bazel driver packages ] ++ cuda;
+      tools = [ python compiler bazel driver packages ] ++ linker ++ cuda;
+
+      # Last in a shell's start: nixpkgs' own hooks name the compiler that it was built with.
+      useCompiler = "export CC='${cc}' CXX='${cxx}' PATH=\"${compiler}/bin:$PATH\"";
 
       buildFHS = pkgs.buildFHSEnv or pkgs.buildFHSUserEnv;
       fhs = buildFHS {
         name = "tfenv-${target.name}";
         targetPkgs = _: tools;
         runScript = "bash";
-        profile = builtins.concatStringsSep "\n" (map (name: "export ${name}='${variables.${name}}'") (builtins.attrNames variables));
+        profile = builtins.concatStringsSep "\n" ([ useCompiler ] ++ map (name: "export ${name}='${variables.${name}}'") (builtins.attrNames variables));
       };
 
       inFHS = name: script: {
@@ -108,11 +143,12 @@
       devShells.${system}.default = pkgs.mkShell (variables // {
         name = "tfenv-${target.name}";
         buildInputs = tools;
+        shellHook = useCompiler;
       });
 
       # Both run in the FHS environment: release binaries and wheels expect its loader and paths.
       apps.${system} = {
-        build = inFHS "build" ./build.sh;
+        build = inFHS "build" "${build}/bin/tfenv-build-python";
       } // (if target.suite then { verify = inFHS "verify" ./verify.sh; } else { });
 
       checks.${system}.bazel = pkgs.runCommand "tfenv-bazel-is-there" { } ''
