@@ -14,7 +14,7 @@ from tfenv import facts
 from tfenv.errors import ConflictError
 from tfenv.facts import schema
 from tfenv.lock.model import Value
-from tfenv.target import Target, version_key
+from tfenv.target import Target, version_key, within
 from tfenv.toolchain.base import compiler_major, os_row
 from tfenv.toolchain.cuda import pairs
 from tfenv.toolchain.lookup import any_wheel
@@ -59,7 +59,7 @@ def nix_plan(toolchain: Toolchain) -> NixPlan:
     for release in sorted(_nix_rows(), key=version_key):
         have = _nix_rows()[release]
         found = {component: have.get((component, value)) for component, value in wanted}
-        if toolchain.target.cuda:
+        if _needs_cuda(toolchain.target):
             minor = _nix_cuda(toolchain, have)
             found["cuda"] = have.get(("cuda", minor))
             found["cudnn"] = have.get(("cudnn", minor))
@@ -68,8 +68,14 @@ def nix_plan(toolchain: Toolchain) -> NixPlan:
     if able:
         return _of_its_time(able, toolchain.target)
     needs = ", ".join(f"{component} {value}" for component, value in wanted)
-    needs += f" and CUDA {toolchain.get('cuda')} with a cuDNN" if toolchain.target.cuda else ""
+    if _needs_cuda(toolchain.target):
+        needs += f" and CUDA {toolchain.get('cuda')} with a cuDNN"
     return NixPlan("", {}, f"no nixpkgs release is known to have {needs}")
+
+
+def _needs_cuda(target: Target) -> bool:
+    """Whether CUDA must come from nixpkgs: since 2.18 Bazel fetches its own."""
+    return target.cuda and within(target.version, "<2.18")
 
 
 def _of_its_time(able: list[NixPlan], target: Target) -> NixPlan:
