@@ -45,7 +45,13 @@ addEventListener("load", function () {
   found.count = doc.getElementById("shown").textContent;
   found.wide = doc.documentElement.scrollWidth - doc.documentElement.clientWidth;
   found.background = getComputedStyle(doc.body).backgroundColor;
+  doc.getElementById("text").value = "";
+  doc.querySelector('a[data-area="kernels"]').click();
+  found.kernels = shown();
   found.drawings = doc.querySelectorAll("svg").length;
+  found.charts = doc.querySelectorAll("ol.bars").length;
+  var bound = doc.querySelector("ol.ruled .track");
+  found.bar = Math.round(100 * bound.firstElementChild.offsetWidth / bound.offsetWidth);
   found.requests = performance.getEntriesByType("resource").length;
   var pre = doc.createElement("pre");
   pre.id = "found";
@@ -66,7 +72,7 @@ def sample() -> Report:
         id="kernels.matmul[one]",
         suite="kernels",
         status="passed",
-        data={"error": 1.5, "bound": 16, "unit": "eps"},
+        data={"error": 12, "bound": 16, "unit": "eps"},
     )
     drawn = Check(
         id="xla.auto", suite="xla", status="passed", data={"before": NODES, "after": NODES}
@@ -103,7 +109,11 @@ def test_it_renders_and_filters(page: str, tmp_path: Path) -> None:
     assert found["xla"] == ["xla.b", "xla.auto"]
     assert found["driver"] == ["device.gpu"]
     assert found["count"] == "1 of 4"
-    assert found["drawings"] == 4
+    assert found["kernels"] == ["kernels.matmul[one]"]
+    assert found["drawings"] == 2
+    assert found["charts"] == 3
+    # 12 of 16, on a scale that ends at 1.25 of the bound.
+    assert found["bar"] == 60
     assert found["requests"] == 0
 
 

@@ -89,11 +89,41 @@ def test_a_graph_with_a_loop_is_drawn() -> None:
 
 
 def test_bars_over_their_bound_are_marked() -> None:
-    root = ET.fromstring(drawing.error_bars([("a", 0.0, 4), ("b", 4, 4), ("<c>", 400, 4)]))
-    bars = root.findall("rect")
-    assert [bar.attrib["class"] for bar in bars] == ["bar", "bar", "over"]
-    assert float(bars[0].attrib["width"]) == 0
-    assert float(bars[1].attrib["width"]) < float(bars[2].attrib["width"])
+    rows = [
+        ("a", 0.0, 4.0, "ulp", "passed"),
+        ("b", 4.0, 4.0, "ulp", "passed"),
+        ("<c>", 400.0, 4.0, "", "failed"),
+        ("d", 8.0, 4.0, "ulp", "known"),
+    ]
+    root = ET.fromstring(drawing.error_bars(rows))
+    bars = root.findall("li/span[@class='track']/span")
+    assert [bar.attrib["class"] for bar in bars] == ["bar", "bar", "failed", "known"]
+    widths = [bar.attrib["style"] for bar in bars]
+    assert widths == ["width:0.0%", "width:80.0%", "width:100.0%", "width:100.0%"]
+    assert [item.findtext("span[2]") for item in root][:3] == [
+        "0 of 4 ulp",
+        "4 of 4 ulp",
+        "400 of 4",
+    ]
+
+
+def test_nodes_inside_a_cluster_are_framed() -> None:
+    nodes = [
+        {"name": "x", "op": "Tanh", "inputs": []},
+        {"name": "y", "op": "_XlaRun", "inputs": []},
+    ]
+    plain, framed = (ET.fromstring(drawing.graph(nodes, "t", names)) for names in ((), {"x"}))
+    assert [node.attrib["class"] for node in plain.findall("rect")] == ["node", "node cluster"]
+    assert [node.attrib["class"] for node in framed.findall("rect")] == ["node cluster"] * 2
+
+
+def test_failures_and_known_defects_stand_before_the_long_table() -> None:
+    page = html.render(report(check("xla.b", "failed", "wrong"), check("xla.c", "known", "listed")))
+    for part in ('id="failed"', 'id="known"', "<dd>wrong</dd>", "<dd>listed</dd>"):
+        assert page.index(part) < page.index('id="all"')
+    fine = html.render(report(check("xla.b", "passed")))
+    assert 'id="failed"' not in fine
+    assert 'id="known"' not in fine
 
 
 def test_hostile_text_cannot_repaint_the_terminal() -> None:

@@ -1,18 +1,14 @@
-"""Drawings of a report as SVG: bars, and a graph in layers."""
+"""Drawings of a report: bars as a list, and a graph in layers as SVG."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 from typing import Any
 
 import msgspec
 
-_ROW = 16  # height of a bar's line, pixels
-_LABEL = 330
-_WIDTH = 900
-_DECADES = 6  # a bound is at the right end, bars of a millionth of it and less are empty
+_BEHIND = 1.25  # times its bound: an error as large as this and larger ones fill the whole bar
 _BOX = (150, 26)
 _GAP = (18, 34)
 _MAX_NODES = 60
@@ -22,46 +18,48 @@ class Bar(msgspec.Struct, frozen=True):
     """One line of a bar chart."""
 
     label: str
-    part: float  # of the scale, 0 to 1 and more
+    part: float  # 0 to 1 and more
     text: str
+    kind: str  # bar, known or failed
 
 
-def error_bars(found: Sequence[tuple[str, float, float]]) -> str:
-    """Errors as parts of their bounds, on a logarithmic scale.
+def error_bars(found: Sequence[tuple[str, float, float, str, str]]) -> str:
+    """Errors as parts of their bounds, on a linear scale that ends a little behind the bound.
 
     Args:
-        found: (name, error, bound) with a positive bound.
+        found: (check, error, bound, unit, status) with a positive bound.
     """
-    bars = [
-        Bar(name, 1 + math.log10(error / bound) / _DECADES if error > 0 else 0.0, f"{error:.3g}")
-        for name, error, bound in found
-    ]
-    return _bars(bars, rule=True)
+    bars = []
+    for name, error, bound, unit, status in found:
+        over = "known" if status == "known" else "failed" if error > bound else "bar"
+        bars.append(Bar(name, error / bound, f"{error:.3g} of {bound:.3g} {unit}".strip(), over))
+    return _bars(bars, scale=_BEHIND, rule=True)
+
+
+def counts(found: Sequence[tuple[str, int]]) -> str:
+    """Numbers of things, on a linear scale."""
+    most = max((count for _, count in found), default=0) or 1
+    return _bars([Bar(name, count / most, str(count), "bar") for name, count in found])
 
 
 def time_bars(found: Sequence[tuple[str, float]]) -> str:
     """Durations, on a linear scale."""
     longest = max((seconds for _, seconds in found), default=0.0) or 1.0
-    return _bars([Bar(name, s / longest, f"{s:.1f} s") for name, s in found], rule=False)
+    return _bars([Bar(name, s / longest, f"{s:.1f} s", "bar") for name, s in found])
 
 
-def _bars(bars: Sequence[Bar], *, rule: bool) -> str:
-    room = _WIDTH - _LABEL - 80
+def _bars(bars: Sequence[Bar], *, scale: float = 1.0, rule: bool = False) -> str:
+    """A list that is a chart: names, bars and numbers in columns that fit any width."""
     lines = []
-    for number, bar in enumerate(bars):
-        y = number * _ROW
-        length = max(0.0, min(bar.part, 1.1)) * room
-        kind = "over" if bar.part > 1 else "bar"
+    for bar in bars:
+        width = 100 * max(0.0, min(bar.part / scale, 1.0))
         lines.append(
-            f'<text x="{_LABEL - 6}" y="{y + 12}" text-anchor="end">{_short(bar.label, 48)}</text>'
-            f'<rect class="{kind}" x="{_LABEL}" y="{y + 3}" width="{length:.1f}" height="10"/>'
-            f'<text x="{_LABEL + length + 5:.1f}" y="{y + 12}">{escape(bar.text)}</text>'
+            f'<li><code>{escape(bar.label)}</code><span class="track">'
+            f'<span class="{bar.kind}" style="width:{width:.1f}%"></span></span>'
+            f"<span>{escape(bar.text)}</span></li>"
         )
-    height = len(bars) * _ROW + 4
-    if rule:
-        x = _LABEL + room
-        lines.append(f'<line class="rule" x1="{x}" y1="0" x2="{x}" y2="{height}"/>')
-    return _svg(_WIDTH, height, lines, "bar chart")
+    kind = "bars ruled" if rule else "bars"
+    return f'<ol class="{kind}">{"".join(lines)}</ol>'
 
 
 def _svg(width: float, height: float, lines: Sequence[str], title: str) -> str:
@@ -73,11 +71,12 @@ def _short(text: str, length: int) -> str:
     return escape(text if len(text) <= length else text[: length - 1] + "…")
 
 
-def graph(nodes: Sequence[dict[str, Any]], title: str) -> str:
+def graph(nodes: Sequence[dict[str, Any]], title: str, framed: Collection[str] = ()) -> str:
     """A graph in layers: every node under all that it reads from.
 
     Args:
         nodes: name, op and inputs of each node, as the suite records them.
+        framed: names of nodes that are drawn with a frame; XLA's own ops always are.
     """
     known = {str(n["name"]): n for n in nodes[:_MAX_NODES]}
     depth = _depths(known)
@@ -95,7 +94,9 @@ def graph(nodes: Sequence[dict[str, Any]], title: str) -> str:
             place[name] = (x, y)
     lines = [f'<text x="8" y="14">{escape(title)}</text>']
     lines += [_edge(place[i], place[name]) for name in known for i in _inputs(known, name)]
-    lines += [_node(place[name], str(known[name]["op"])) for name in known]
+    for name in known:
+        op = str(known[name]["op"])
+        lines.append(_node(place[name], op, framed=name in framed or "Xla" in op))
     return _svg(total, 30 + len(layers) * (height + _GAP[1]), lines, title)
 
 
@@ -127,9 +128,9 @@ def _edge(start: tuple[float, float], end: tuple[float, float]) -> str:
     return f'<path class="edge" d="{path}"/>'
 
 
-def _node(place: tuple[float, float], op: str) -> str:
+def _node(place: tuple[float, float], op: str, *, framed: bool) -> str:
     (x, y), (width, height) = place, _BOX
-    kind = "node cluster" if "Xla" in op else "node"
+    kind = "node cluster" if framed else "node"
     return (
         f'<rect class="{kind}" x="{x:.0f}" y="{y:.0f}" width="{width}" height="{height}" rx="4"/>'
         f'<text x="{x + width / 2:.0f}" y="{y + 17:.0f}" text-anchor="middle">{_short(op, 20)}</text>'
