@@ -1,38 +1,32 @@
-"""The mutation exam: every broken subject must fail, by the check that names it.
+"""The mutation exam: every broken subject must fail, by the checks that name it.
 
-    python -m tests.wheels.exam [TARGET] [NAME…]
+    python -m tests.wheels.exam [--again] [TARGET] [NAME…]
 
-prints a table: what was broken, which checks had to fail, which did, and how long it took.
+Each subject is a copy of a released wheel's environment with one thing wrong. It is verified by
+the files of the checks that name it, and so is an unbroken copy beside it: a check counts only when
+it fails there and does not fail here. The results are kept after every subject, in
+docs/evidence/exam/, and a later run takes those whose subject and checks are still the same; with
+`--again` none.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-import msgspec
-
-from tests.wheels import subjects
+from tests.wheels import exam_result, subjects
+from tests.wheels.exam_result import Exam, Healthy, Verdict
+from tests.wheels.suite_parts import listing
 from tfenv import target as targets
+from tfenv.files import write_bytes
+from tfenv.resources import suite
 from tfenv.verify import drive, environment, interpreter, stage, subject
 from tfenv.verify.result import Report
 
-
-class Verdict(msgspec.Struct, frozen=True):
-    """How one broken subject fared."""
-
-    name: str
-    expected: list[str]
-    failed: list[str]
-    right: bool  # what the report says of the subject
-    seconds: float
-
-    @property
-    def caught(self) -> bool:
-        """Whether the check that names this subject failed, and with it the report."""
-        return not self.right and bool(set(self.expected) & set(self.failed))
+RECORDS = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "exam"
 
 
 def healthy(target: targets.Target) -> environment.Environment:
@@ -42,37 +36,23 @@ def healthy(target: targets.Target) -> environment.Environment:
     return environment.make(subject.of(target, found.minor), found)
 
 
-def examine(
-    broken: subjects.Broken, target: targets.Target, base: environment.Environment, folder: Path
-) -> Verdict:
-    """Make one broken subject, verify it, and remove it."""
-    started = time.monotonic()
-    home = folder / broken.name
-    try:
-        python = subjects.make(broken, base.python.parent.parent, home, target.version)
-        report = verify(broken, target, python, folder / "report")
-    finally:
-        subjects.free(home)
-    # What could not run for another check's crash was not caught by anything.
-    failed = [c.id for c in report.failures() if not c.detail.startswith("not run:")]
-    seconds = round(time.monotonic() - started, 1)
-    return Verdict(broken.name, broken.caught_by, failed, report.right, seconds)
+def described(target: targets.Target) -> str:
+    """Which wheel is examined, and in which Python."""
+    found = interpreter.find(subject.locked_pythons(target), uv=environment.uv_program())
+    return f"{subject.of(target, found.minor).describe()}, Python {found.version}"
 
 
-def verify(broken: subjects.Broken, target: targets.Target, python: Path, folder: Path) -> Report:
-    """Verify an installed TensorFlow as it is, in the areas that the subject is about."""
-    name = f"{target.version}-{broken.variant}"
-    wanted = targets.parse(name) if broken.variant else target
-    request = stage.Request(
-        target=wanted,
-        python=str(python),
-        engine="host",
-        orders=drive.Orders(
-            suites=tuple(broken.suites), profile=broken.profile, count=drive.default_count()
-        ),
-        folder=folder,
-    )
-    return stage.verify(request, lambda _: None, lambda _: None)
+def verify(target: targets.Target, python: Path, files: list[str]) -> Report:
+    """Verify an installed TensorFlow as it is, by some areas or files of the suite."""
+    with tempfile.TemporaryDirectory(dir=environment.cache_folder()) as folder:
+        request = stage.Request(
+            target=target,
+            python=str(python),
+            engine="host",
+            orders=drive.Orders(suites=tuple(files), profile="full", count=1),
+            folder=Path(folder),
+        )
+        return stage.verify(request, lambda _: None, lambda _: None)
 
 
 def applies(broken: subjects.Broken, target: targets.Target) -> bool:
@@ -80,43 +60,151 @@ def applies(broken: subjects.Broken, target: targets.Target) -> bool:
     return targets.within(target.version, broken.releases)
 
 
-def healthy_passes(
-    chosen: list[subjects.Broken],
-    target: targets.Target,
-    base: environment.Environment,
-    folder: Path,
-) -> bool:
-    """Verify an unbroken copy in all the areas: the copying is not what makes the others fail."""
-    suites = sorted({suite for broken in chosen for suite in broken.suites})
-    nothing = subjects.Broken(breaks="nothing", caught_by=[], suites=suites, name="healthy")
-    verdict = examine(nothing, target, base, folder)
-    word = "right " if verdict.right else "WRONG "
-    failed = ", ".join(verdict.failed[:4]) or "nothing failed"
-    sys.stdout.write(f"{word}  {'(an unbroken copy)':28} {verdict.seconds:5.1f} s  {failed}\n")
+def digest(name: str, files: list[str]) -> str:
+    """What a verdict depends on: the subject, and the files of its checks."""
+    state = hashlib.sha256()
+    folder = subjects.FOLDER / name
+    own = sorted(p for p in folder.glob("*.*") if p.is_file()) if name else []
+    for path in own + [suite() / file for file in files]:
+        state.update(path.name.encode() + b"\0" + path.read_bytes())
+    return state.hexdigest()[:16]
+
+
+class Sitting:
+    """One exam of one release."""
+
+    def __init__(self, target: targets.Target, folder: Path, record: Path) -> None:
+        self.target = target
+        self.base = healthy(target)
+        self.folder = folder
+        self.record = record
+        self.checks = listing()
+        self.result = Exam(target=target.name, wheel=described(target))
+        self.unbroken: Path | None = None
+
+    def keep_old(self) -> None:
+        """Take the verdicts of an earlier run that still hold."""
+        if self.record.exists():
+            old = exam_result.read(self.record)
+            self.result.date = old.date
+            self.result.healthy = [h for h in old.healthy if h.digest == digest("", [h.file])]
+            there = {path.parent.name for path in subjects.FOLDER.glob("*/subject.toml")}
+            self.result.verdicts = [
+                verdict
+                for verdict in old.verdicts
+                if verdict.name in there
+                and verdict.digest
+                == digest(verdict.name, self.files_for(subjects.read(verdict.name)))
+            ]
+
+    def files_for(self, broken: subjects.Broken) -> list[str]:
+        """The files of the checks that name a subject, or that it names."""
+        return sorted(
+            {c.file for c in self.checks if broken.name in c.catches or c.id in broken.caught_by}
+        )
+
+    def healthy_statuses(self, files: list[str]) -> dict[str, str]:
+        """How every check of some files ends in an unbroken copy, which is not what fails them."""
+        found: dict[str, str] = {}
+        for file in files:
+            kept = next((h for h in self.result.healthy if h.file == file), None)
+            found |= (kept or self.examine_healthy(file)).statuses
+        return found
+
+    def examine_healthy(self, file: str) -> Healthy:
+        if self.unbroken is None:
+            nothing = subjects.Broken(breaks="nothing", caught_by=[], suites=[], name="unbroken")
+            home = self.folder / "unbroken"
+            self.unbroken = subjects.make(nothing, self.home(), home, self.target.version)
+        report = verify(self.target, self.unbroken, [file])
+        statuses: dict[str, str] = {check.id: check.status for check in report.checks}
+        made = Healthy(
+            file=file,
+            statuses=statuses,
+            seconds=report.seconds,
+            digest=digest("", [file]),
+        )
+        self.result.healthy.append(made)
+        failed = [check.id for check in report.failures()]
+        say("WRONG " if failed else "right ", f"({file}, unbroken)", report.seconds, failed)
+        return made
+
+    def home(self) -> Path:
+        return self.base.python.parent.parent
+
+    def examine(self, broken: subjects.Broken) -> Verdict:
+        """Make one broken subject, verify it, and remove it."""
+        started = time.monotonic()
+        files = self.files_for(broken)
+        fine = self.healthy_statuses(files)
+        name = f"{self.target.version}-{broken.variant}" if broken.variant else self.target.name
+        home = self.folder / broken.name
+        try:
+            python = subjects.make(broken, self.home(), home, self.target.version)
+            report = verify(targets.parse(name), python, files)
+        finally:
+            subjects.free(home)
+        # What could not run for another check's crash was not caught by anything.
+        failed = {c.id: c.detail for c in report.failures() if not c.detail.startswith("not run:")}
+        holds = {name for name, status in fine.items() if status in {"passed", "known"}}
+        named = [check for check in broken.caught_by if check in holds]
+        claims = {c.name for c in self.checks if broken.name in c.catches and c.id in holds}
+        return Verdict(
+            name=broken.name,
+            breaks=broken.breaks,
+            named=named,
+            caught_by=[check for check in named if check in failed],
+            also_failed=sorted(failed.keys() - set(named)),
+            unproven=sorted(claims - {check.split("[")[0] for check in failed}),
+            says=next((failed[check] for check in named if check in failed), "")[:300],
+            seconds=round(time.monotonic() - started, 1),
+            digest=digest(broken.name, files),
+        )
+
+    def run(self, chosen: list[subjects.Broken], again: bool) -> None:
+        """Examine the subjects that have no verdict yet; every verdict is written as it comes."""
+        done = set() if again else {verdict.name for verdict in self.result.verdicts}
+        for broken in chosen:
+            if broken.name in done:
+                continue
+            verdict = self.examine(broken)
+            self.result.add(verdict)
+            write_bytes(self.record, self.result.text())
+            say(
+                verdict.word,
+                verdict.name,
+                verdict.seconds,
+                verdict.caught_by or verdict.also_failed,
+            )
+
+
+def say(word: str, name: str, seconds: float, failed: list[str]) -> None:
+    words = ", ".join(failed[:4]) or "nothing failed"
+    sys.stdout.write(f"{word}  {name:34} {seconds:5.1f} s  {words}\n")
     sys.stdout.flush()
-    return verdict.right
 
 
 def main(arguments: list[str]) -> int:
     """Run the exam; 0 when every broken subject was caught."""
-    target = targets.parse(arguments[0] if arguments else "2.6.5-cpu")
-    names = set(arguments[1:])
-    base = healthy(target)
-    missed = 0
+    again = "--again" in arguments
+    rest = [argument for argument in arguments if argument != "--again"]
+    target = targets.parse(rest[0] if rest else "2.6.5-cpu")
+    names = set(rest[1:])
     chosen = [
         b for b in subjects.all_subjects() if applies(b, target) and (not names or b.name in names)
     ]
     with tempfile.TemporaryDirectory(dir=environment.cache_folder()) as folder:
-        missed += not healthy_passes(chosen, target, base, Path(folder))
-        for broken in chosen:
-            verdict = examine(broken, target, base, Path(folder))
-            missed += not verdict.caught
-            word = "caught" if verdict.caught else "MISSED"
-            named = ", ".join(verdict.failed[:4]) or "nothing failed"
-            sys.stdout.write(f"{word}  {broken.name:28} {verdict.seconds:5.1f} s  {named}\n")
-            sys.stdout.flush()
-    sys.stdout.write(f"{len(chosen) - missed} of {len(chosen)} broken subjects caught\n")
-    return 1 if missed or not chosen else 0
+        sitting = Sitting(target, Path(folder), RECORDS / f"{target.name}.json")
+        sitting.keep_old()
+        sitting.run(chosen, again)
+    exam_result.main()
+    verdicts = [v for v in sitting.result.verdicts if v.name in {b.name for b in chosen}]
+    missed = [verdict.name for verdict in verdicts if verdict.named and not verdict.caught]
+    caught = sum(verdict.caught for verdict in verdicts)
+    sys.stdout.write(f"{caught} of {len(chosen)} broken subjects caught\n")
+    for name in missed:
+        sys.stdout.write(f"missed: {name}\n")
+    return 1 if missed or not caught else 0
 
 
 if __name__ == "__main__":

@@ -37,7 +37,6 @@ class Broken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     caught_by: list[str]  # checks; those that the release has must fail, and at least one has to
     suites: list[str]
     releases: str = ""  # PEP 440 specifier: where this can be built; empty: everywhere
-    profile: str = "quick"
     variant: str = ""  # verified as this variant of its release, not as its own
     elsewhere: list[str] = []  # libraries that move out of the package, with a link in their place
     remove: list[str] = []
