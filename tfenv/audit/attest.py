@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from tfenv import files
-from tfenv.audit import dsse, provenance, sbom
+from tfenv.audit import dsse, keyless, provenance, sbom
 from tfenv.audit.provenance import Run
 from tfenv.audit.sbom import Subject
 from tfenv.errors import BadWheelError, FileFormatError
@@ -135,26 +135,52 @@ def embed(wheel: Path, lock: Lock, folder: Path) -> Path:
 
 
 def write(
-    wheel: Path, lock: Lock, key: Path, folder: Path | None = None, run: Run | None = None
+    wheel: Path,
+    lock: Lock,
+    key: Path | None,
+    folder: Path | None = None,
+    run: Run | None = None,
+    trust_config: Path | None = None,
 ) -> Paths:
-    """Write both documents. `run` is the build, read from the wheel's own folder if not given.
+    """Write both documents.
+
+    Args:
+        wheel: what they are about.
+        lock: what it was built from.
+        key: signs; None: Sigstore does, with the identity of the surroundings.
+        folder: takes the documents; default: the wheel's own.
+        run: the build, read from the wheel's own folder if not given.
+        trust_config: of another Sigstore than the public one.
 
     Raises:
         BadWheelError, FileFormatError, MissingExtraError: wheel, key or extra is not usable.
+        MissingToolError, DownloadError: Sigstore has no identity, or did not sign.
     """
     where = paths(wheel, folder)
     subject = subject_of(wheel)
     run = run or read_run(wheel, subject.sha256)
     document = sbom.make(subject, lock)
     made = provenance.statement(subject, lock, run, document, where.sbom.name)
-    sealed = dsse.seal(msgspec.json.encode(made), key)
+    payload = msgspec.json.encode(made)
+    sealed = dsse.seal(payload, key) if key else keyless.seal(payload, trust_config)
     files.write_text(where.sbom, document)
     files.write_text(where.provenance, sealed)
     return where
 
 
-def verify(wheel: Path, keys: list[Path], folder: Path | None = None) -> list[Problem]:
-    """Everything in which wheel, SBOM, provenance and keys do not belong together. Offline.
+def verify(
+    wheel: Path,
+    keys: list[Path],
+    folder: Path | None = None,
+    signer: keyless.Signer | None = None,
+) -> list[Problem]:
+    """Everything in which wheel, SBOM, provenance and signatures do not belong together. Offline.
+
+    Args:
+        wheel: what the documents are about.
+        keys: public keys, one of which must have signed.
+        folder: of the documents; default: the wheel's own.
+        signer: who must have signed where Sigstore did.
 
     Raises:
         FileFormatError, MissingExtraError: a key or the extra is not usable.
@@ -168,12 +194,24 @@ def verify(wheel: Path, keys: list[Path], folder: Path | None = None) -> list[Pr
     sealed = _read(where.provenance, "provenance", found)
     if sealed is not None:
         try:
-            statement = dsse.open_sealed(sealed, keys)
+            statement = _opened(sealed, keys, signer)
         except BadWheelError as error:
             found.append(Problem("provenance", f"{error.what}: {error.why}"))
         else:
             found += _statement_problems(statement, wheel.name, digest, document)
     return found
+
+
+def _opened(sealed: bytes, keys: list[Path], signer: keyless.Signer | None) -> dict[str, Any]:
+    if not keyless.is_bundle(sealed):
+        return dsse.open_sealed(sealed, keys)
+    if signer is None:
+        raise BadWheelError(
+            "the provenance is signed by Sigstore",
+            "nobody says whose signature is wanted",
+            "give identity and issuer",
+        )
+    return keyless.open_bundle(sealed, signer)
 
 
 def _read(path: Path, name: str, found: list[Problem]) -> bytes | None:

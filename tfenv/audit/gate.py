@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from tfenv.audit import attest
+from tfenv.audit import attest, keyless
 from tfenv.audit.policy import AttestationRules, Policy, PublishedRules, VerifyRules, WheelRules
 from tfenv.errors import BadWheelError
 from tfenv.wheel.inspect import ISA_ORDER, Inspection, inspect
@@ -142,7 +142,11 @@ def _attestation(wheel: Path, rules: AttestationRules, base: Path) -> Iterator[R
     if not rules.required and not (where.sbom.exists() or where.provenance.exists()):
         yield _rule("attestation", True, "not there, and not required")
         return
-    problems = attest.verify(wheel, [base / key for key in rules.keys])
+    signer: keyless.Signer | None = None
+    if rules.identity and rules.issuer:
+        config = base / rules.trust_config if rules.trust_config else None
+        signer = keyless.Signer(rules.identity, rules.issuer, config)
+    problems = attest.verify(wheel, [base / key for key in rules.keys], signer=signer)
     for document in ("sbom", "provenance"):
         told = "; ".join(p.detail for p in problems if p.document == document)
         yield _rule(document, not told, told or "there, and about this wheel")

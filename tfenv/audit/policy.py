@@ -45,11 +45,17 @@ class WheelRules(_Table, frozen=True):
 class AttestationRules(_Table, frozen=True):
     """`[attestation]`: SBOM and provenance beside the wheel, signed by one of `keys`.
 
-    `keys` are PEM files of public keys, relative to the policy.
+    Attributes:
+        keys: PEM files of public keys, relative to the policy.
+        identity, issuer: who must have signed where Sigstore did, and who vouches for it.
+        trust_config: of a Sigstore instance of one's own, relative to the policy.
     """
 
     required: bool = True
     keys: list[str] = []
+    identity: str = ""
+    issuer: str = ""
+    trust_config: str = ""
 
 
 class VerifyRules(_Table, frozen=True):

@@ -10,6 +10,7 @@ import click
 from tfenv.cli import _output
 
 if TYPE_CHECKING:
+    from tfenv.audit.keyless import Signer
     from tfenv.lock.model import Lock
 
 
@@ -29,8 +30,15 @@ if TYPE_CHECKING:
     "keys",
     type=click.Path(path_type=Path),
     multiple=True,
-    required=True,
-    help="A PEM key: private to sign, public to verify (then several may be given).",
+    help="A PEM key: private to sign, public to verify (then several may be given). Without one "
+    "Sigstore signs, with the identity of the CI job.",
+)
+@click.option("--identity", default="", help="To verify: who must have signed by Sigstore.")
+@click.option("--issuer", default="", help="To verify: the provider that vouches for --identity.")
+@click.option(
+    "--trust-config",
+    type=click.Path(path_type=Path),
+    help="Sigstore's client trust configuration, for an instance of your own.",
 )
 @click.option("-o", "folder", type=click.Path(path_type=Path), help="Where the documents lie.")
 @click.option("--embed", is_flag=True, help="Put an SBOM into a copy of the wheel in -o first.")
@@ -42,6 +50,9 @@ def command(
     lock_file: Path | None,
     built: Path | None,
     keys: tuple[Path, ...],
+    identity: str,
+    issuer: str,
+    trust_config: Path | None,
     folder: Path | None,
     embed: bool,
     verify: bool,
@@ -52,7 +63,10 @@ def command(
     from tfenv.audit import attest
 
     if verify:
-        problems = attest.verify(wheel, list(keys), folder)
+        signer = _signer(identity, issuer, trust_config)
+        if not keys and signer is None:
+            raise click.UsageError("give --key, or --identity and --issuer: who must have signed")
+        problems = attest.verify(wheel, list(keys), folder, signer)
         if as_json:
             _output.json({"wheel": wheel.name, "ok": not problems, "problems": problems})
         elif problems:
@@ -62,7 +76,7 @@ def command(
         if problems:
             click.get_current_context().exit(1)
         return
-    if len(keys) != 1:
+    if len(keys) > 1:
         raise click.UsageError("sign with one --key")
     lock = _lock(target, lock_file)
     run = attest.read_run(wheel, files.sha256_file(wheel), built)
@@ -70,11 +84,19 @@ def command(
         if folder is None:
             raise click.UsageError("--embed writes another wheel: give -o FOLDER")
         wheel = attest.embed(wheel, lock, folder)
-    where = attest.write(wheel, lock, keys[0], folder, run)
+    where = attest.write(wheel, lock, next(iter(keys), None), folder, run, trust_config)
     if as_json:
         _output.json({"sbom": str(where.sbom), "provenance": str(where.provenance)})
     else:
         click.echo(f"{where.sbom}\n{where.provenance}")
+
+
+def _signer(identity: str, issuer: str, config: Path | None) -> Signer | None:
+    from tfenv.audit.keyless import Signer
+
+    if bool(identity) != bool(issuer):
+        raise click.UsageError("--identity and --issuer belong together")
+    return Signer(identity, issuer, config) if identity else None
 
 
 def _lock(target: str, file: Path | None) -> Lock:
