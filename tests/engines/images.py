@@ -97,39 +97,54 @@ def cache() -> Path:
 
 def engine() -> Buildah:
     """buildah with the base in its storage; skips where it cannot be had."""
-    for program in ("buildah", "debootstrap"):
-        if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
-            pytest.skip(f"{program} is not installed")
-    if os.geteuid() != 0:
-        pytest.skip("debootstrap and buildah's chroot isolation need root")
+    for problem in unmet("buildah", "debootstrap"):
+        pytest.skip(problem)
     folder = cache()
     folder.mkdir(parents=True, exist_ok=True)
     made = Buildah(folder / f"storage-{EDITION}")
     with filelock.FileLock(folder / "lock"):
         if made.run("inspect", "--type", "image", BASE, check=False).returncode != 0:
-            make_base(made, folder)
+            make_base(made)
     return made
 
 
-def make_base(buildah: Buildah, folder: Path) -> None:
-    """debootstrap once, then import."""
-    root = folder / f"rootfs-{EDITION}"
-    if not (root / "complete").exists():
-        shutil.rmtree(root, ignore_errors=True)
-        subprocess.run(
-            ["debootstrap", "--variant=minbase", "bookworm", str(root)],
-            env={**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            check=True,
-        )
-        certificates = root / CERTIFICATES[1:]
-        certificates.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(HOST_CERTIFICATES, certificates)
-        (root / "complete").touch()
+def rootfs() -> Path:
+    """Debian 12 in a folder of the cache, with the host's certificates; made once."""
+    for problem in unmet("debootstrap"):
+        pytest.skip(problem)
+    root = cache() / f"rootfs-{EDITION}"
+    root.parent.mkdir(parents=True, exist_ok=True)
+    with filelock.FileLock(root.with_name("rootfs-lock")):
+        if not (root / "complete").exists():
+            shutil.rmtree(root, ignore_errors=True)
+            subprocess.run(
+                ["debootstrap", "--variant=minbase", "bookworm", str(root)],
+                env={**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                check=True,
+            )
+            certificates = root / CERTIFICATES[1:]
+            certificates.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(HOST_CERTIFICATES, certificates)
+            (root / "complete").touch()
+    return root
+
+
+def unmet(*programs: str) -> list[str]:
+    """What is missing to make images here."""
+    where = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+    found = [f"{name} is not installed" for name in programs if not shutil.which(name, path=where)]
+    if os.geteuid() != 0:
+        found.append("debootstrap and buildah's chroot isolation need root")
+    return found
+
+
+def make_base(buildah: Buildah) -> None:
+    """The rootfs as an image."""
     container = buildah.run("from", "scratch").stdout.strip()
-    buildah.run("add", container, root, "/")
+    buildah.run("add", container, rootfs(), "/")
     settings = [part for name in ENV for part in ("--env", f"{name}={CERTIFICATES}")]
     buildah.run("config", *settings, "--cmd", "/bin/bash", container)
     buildah.run("commit", "--rm", container, BASE)

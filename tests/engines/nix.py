@@ -33,17 +33,9 @@ class Nix:
 
     home: Path
 
-    def run(
-        self, *arguments: str | Path, cwd: Path | None = None, check: bool = True
-    ) -> subprocess.CompletedProcess[str]:
-        """`nix ...`, without a network that it could use."""
-        return self.program("nix", *arguments, cwd=cwd, check=check)
-
-    def program(
-        self, *command: str | Path, cwd: Path | None = None, check: bool = True
-    ) -> subprocess.CompletedProcess[str]:
-        """Any of Nix's programs; both streams are in the error where it fails."""
-        env = {
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
             **{name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ},
             "NIX_CONFIG": CONFIG,
             "NIX_STORE_DIR": str(self.home / "store"),
@@ -56,11 +48,22 @@ class Nix:
             "https_proxy": "http://127.0.0.1:9",
             "no_proxy": "127.0.0.1",
         }
+
+    def run(
+        self, *arguments: str | Path, cwd: Path | None = None, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """`nix ...`, without a network that it could use."""
+        return self.program("nix", *arguments, cwd=cwd, check=check)
+
+    def program(
+        self, *command: str | Path, cwd: Path | None = None, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """Any of Nix's programs; both streams are in the error where it fails."""
         (self.home / "home").mkdir(parents=True, exist_ok=True)
         done = subprocess.run(
             list(map(str, command)),
             cwd=cwd,
-            env=env,
+            env=self.environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -30,6 +30,11 @@ def test_one_job_per_target() -> None:
     assert found[1].python == "3.7"
 
 
+def program_of(name: str) -> str | None:
+    """A program of this environment, else one on PATH."""
+    return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+
+
 @pytest.mark.parametrize("form", ci.FORMATS)
 def test_every_target_is_in_the_file(form: ci.CiFormat) -> None:
     text = ci.render(TARGETS, form, "docker")
@@ -44,7 +49,7 @@ def test_slurm_is_for_linux() -> None:
 
 
 def test_github_by_actionlint(tmp_path: Path) -> None:
-    program = shutil.which("actionlint")
+    program = program_of("actionlint")
     if program is None:
         pytest.skip("actionlint is not installed")
     path = tmp_path / ".github" / "workflows" / "tfenv.yml"
@@ -58,8 +63,7 @@ def test_github_by_actionlint(tmp_path: Path) -> None:
     ("form", "schema"), [("github", "vendor.github-workflows"), ("gitlab", "vendor.gitlab-ci")]
 )
 def test_by_schema(tmp_path: Path, form: ci.CiFormat, schema: str) -> None:
-    beside = str(Path(sys.executable).parent)
-    program = shutil.which("check-jsonschema", path=beside) or shutil.which("check-jsonschema")
+    program = program_of("check-jsonschema")
     if program is None:
         pytest.skip("check-jsonschema is not installed")
     path = tmp_path / "ci.yml"

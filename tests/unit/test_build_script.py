@@ -66,7 +66,7 @@ def test_a_rehearsal_is_a_script(
     assert script_of("2.6.5-cuda").rstrip("\n") in text
     assert "TFENV_JOBS=3" in text
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dry.sh"]
-    words = {"docker": "docker run", "nix": "nix develop", "conda": "conda run", "host": "bash "}
+    words = {"docker": "docker run", "nix": "nix --extra-experimental-features", "conda": "conda run", "host": "bash "}
     assert words[engine] in text
 
 

@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +18,14 @@ from tfenv import files
 from tfenv.build import bazel as bazels
 from tfenv.build import engines, failure, host, inspection, preflight, record
 from tfenv.build import source as sources
-from tfenv.build.commands import Command, Options, Places, commands, dry_run
+from tfenv.build.commands import (
+    Command,
+    Options,
+    Places,
+    commands,
+    dry_run,
+    environment_digest,
+)
 from tfenv.build.probe import this_machine
 from tfenv.build.run import Journal, Update, run, stop_leftover
 from tfenv.errors import BuildError, MissingExtraError
@@ -107,6 +115,7 @@ def build(request: Request, hooks: Hooks, cache: Cache | None = None) -> Result:
             _start_over(folders)
         source = _source(request, cache)
         script = recipe.script(plan)
+        source = _with_environment(source, request, plan)
         inputs = record.inputs(script, source.digest, request.engine, plan.build_environment())
         known = record.read(folders.dist)
         if known is not None and known.inputs == inputs:
@@ -156,6 +165,13 @@ def _source(request: Request, cache: Cache) -> sources.Source:
     if request.tree is not None:
         return sources.from_folder(request.tree, request.target)
     return sources.from_cache(request.lock, cache)
+
+
+def _with_environment(source: sources.Source, request: Request, plan: plans.Plan) -> sources.Source:
+    """The source with a digest that also says what it is compiled with: when either changes, the
+    steps run again."""
+    environment = environment_digest(request.engine, plan, request.options)
+    return msgspec.structs.replace(source, digest=f"{source.digest}+{environment[:16]}")
 
 
 class _Build:
@@ -218,8 +234,10 @@ class _Build:
         return msgspec.structs.replace(places, downloader=path)
 
     def _tools(self) -> Path:
+        """A folder with the Bazel of a build that no image or flake brings one for. A conda
+        environment may hold Bazelisk only, which asks the network for Bazel unless it has one."""
         folder = self.folders.work / "tools"
-        if self.request.engine == "host":
+        if self.request.engine in {"host", "conda"}:
             found = bazels.find(
                 self.request.target, self.request.lock, self.cache, self.request.downloads
             )
@@ -272,9 +290,15 @@ class _Build:
         self.archives = {url: one.name for one in found.archives for url in one.urls}
 
     def _variables(self, tools: Path) -> dict[str, str]:
-        if self.request.engine != "host":
+        if self.request.engine == "docker":
             return dict(os.environ)
         outcomes = host.fetch_python(self.plan, self.request.downloads, self.cache)
+        if self.request.engine != "host":  # their pip takes the files that are here already
+            links = self.folders.work / "python-files"
+            host.link_files(outcomes, links)
+            own = host.kept() | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(links)}
+            conda = self.request.engine == "conda"
+            return own | ({"USE_BAZEL_VERSION": str(tools / "bazel")} if conda else {})
         python = host.make_python(self.plan, outcomes, self.cache, self.request.python)
         self.python = str(python)
         return host.variables(python, tools)
@@ -287,6 +311,8 @@ class _Build:
     def _call(
         self, call: Command, variables: dict[str, str], places: Places, journal: Journal
     ) -> None:
+        if _is_there(call):
+            return
         log = self.folders.run / "log.txt"
         ended = run(call, variables, log, places.events, journal, self.leader, self.hooks.show)
         if ended.code:
@@ -329,6 +355,20 @@ class _Build:
         )
 
 
+def _is_there(call: Command) -> bool:
+    """Whether a call has nothing to do: its image or environment exists."""
+    if not call.unless:
+        return False
+    asked = subprocess.run(
+        call.unless,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    return asked.returncode == 0
+
+
 def rehearse(request: Request, cache: Cache | None = None) -> str:
     """What `build` would run, as a script; nothing is asked of the world and nothing written.
 
@@ -344,8 +384,20 @@ def rehearse(request: Request, cache: Cache | None = None) -> str:
         archive = next(a for a in request.lock.artifact if a.kind == "source")
         path = cache.path(archive.sha256) if archive.sha256 else Path("SOURCE")
         source = sources.Source("archive", path, f"sha256:{archive.sha256}")
+    source = _with_environment(source, request, plan)
     places = folders.places(source.path, cache)
     calls = commands(request.engine, plan, places, request.options, source.digest)
-    fetch = ["tfenv", "fetch", request.target.name]
+    fetch = ["tfenv", "fetch", request.target.name, *_fetch_options(request)]
     title = f"What `tfenv build {request.target.name} --engine {request.engine}` runs."
     return dry_run(recipe.script(plan), places, calls, fetch, title)
+
+
+def _fetch_options(request: Request) -> list[str]:
+    """The options of `tfenv fetch` that make it fetch for this build."""
+    source, tree = request.downloads, request.tree
+    words = [f"--{key}={value}" for key, value in request.options.choices.items()]
+    words += [f"--mirror={source.mirror}"] if source.mirror else []
+    words += [f"--index={source.index}"] if source.index else []
+    words += [f"--from={source.folder}"] if source.folder else []
+    words += [f"--source={tree}"] if tree else []
+    return [*words, "--offline"] if source.offline else words

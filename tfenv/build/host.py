@@ -55,10 +55,7 @@ def make_python(plan: Plan, outcomes: Sequence[Outcome], cache: Cache, asked: st
 
 def _fill(home: Path, base: Path, requirements: str, outcomes: Sequence[Outcome]) -> None:
     links = home / "files"
-    links.mkdir(parents=True)
-    for outcome in outcomes:
-        if outcome.path is not None and outcome.item.file:
-            shutil.copyfile(outcome.path, links / outcome.item.file)
+    link_files(outcomes, links)
     uv = Uv(uv_program(), "")
     uv.run(
         "making the build's Python",
@@ -75,11 +72,27 @@ def _fill(home: Path, base: Path, requirements: str, outcomes: Sequence[Outcome]
     files.write_text(home / _COMPLETE, "")
 
 
+def link_files(outcomes: Sequence[Outcome], folder: Path) -> None:
+    """The Python packages' files under their own names, where pip and uv look for them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for outcome in outcomes:
+        if outcome.path is not None and outcome.item.file:
+            place = folder / outcome.item.file
+            if not place.is_file():
+                shutil.copyfile(outcome.path, place.with_name(f".{place.name}.part"))
+                place.with_name(f".{place.name}.part").replace(place)
+
+
+def kept() -> dict[str, str]:
+    """The user's own environment without the variables that would answer for the recipe."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("TF_", "TFENV_", "PYTHON"))}
+
+
 def variables(python: Path, tools: Path) -> dict[str, str]:
     """The environment of build.sh: the user's own, with the build's tools in front."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TF_", "TFENV_", "PYTHON"))}
-    path = os.pathsep.join([str(tools), str(python.parent), kept.get("PATH", os.defpath)])
-    return kept | {"PATH": path, "PYTHON_BIN_PATH": str(python), "LANG": "C.UTF-8"}
+    own = kept()
+    path = os.pathsep.join([str(tools), str(python.parent), own.get("PATH", os.defpath)])
+    return own | {"PATH": path, "PYTHON_BIN_PATH": str(python), "LANG": "C.UTF-8"}
 
 
 def fetch_python(plan: Plan, source: stage.Source, cache: Cache) -> list[Outcome]:

@@ -25,6 +25,7 @@ from tfenv.errors import StoppedError
 _STEP = re.compile(r"tfenv: step (\w+) (begin|end|unchanged)")
 _POLL_SECONDS = 0.25
 _GRACE_SECONDS = 20
+_STOP_SECONDS = 60
 
 
 class Update(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +83,9 @@ def run(
         StoppedError: the user interrupted; the process group has ended.
     """
     watch = _Watch(journal, show, Follower(bep))
+    if command.step:
+        watch.enter(command.step)
+    _stop(command)  # what a build that was killed with all its programs left behind
     process = subprocess.Popen(
         command.words,
         env=variables | command.variables,
@@ -99,6 +103,7 @@ def run(
         while process.poll() is None:
             watch.take(lines, _POLL_SECONDS)
     except KeyboardInterrupt:
+        _stop(command)
         _end(process)
         journal.add("interrupted")
         raise StoppedError(
@@ -111,6 +116,8 @@ def run(
         reader.join(timeout=5)
         leader.unlink(missing_ok=True)
     watch.take(lines, 0)
+    if command.step and not process.returncode:
+        watch.leave(command.step)
     return Ended(
         code=process.returncode, step=watch.step, steps=watch.steps, bazel=watch.follower.progress
     )
@@ -135,6 +142,14 @@ class _Watch:
         self.step = ""
         self.steps: dict[str, str] = {}
         self._last = Progress()
+
+    def enter(self, step: str) -> None:
+        """A step begins that the command itself does not announce."""
+        self._line(f"tfenv: step {step} begin")
+
+    def leave(self, step: str) -> None:
+        """It is done."""
+        self._line(f"tfenv: step {step} end")
 
     def take(self, lines: queue.Queue[bytes], seconds: float) -> None:
         deadline = time.monotonic() + seconds
@@ -161,6 +176,19 @@ class _Watch:
         else:
             # Bazel writes its file in large pieces; its output comes line by line.
             self.follower.progress = read_lines(self.follower.progress, line)
+
+
+def _stop(command: Command) -> None:
+    """End the work that a program only watches, such as a container's; nothing where there is none."""
+    if command.stop:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(
+                command.stop,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_STOP_SECONDS,
+                check=False,
+            )
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -40,3 +40,10 @@ def collect(values: dict[str, str]) -> Choices:
 
     names = {name.replace("-", "_") for name, _ in _OPTIONS}
     return Choices(**{k: v for k, v in values.items() if k in names})
+
+
+def given(values: dict[str, str]) -> dict[str, str]:
+    """The choices that were made, by the names of their options."""
+    names = (name for name, _ in _OPTIONS)
+    found = {name: values.get(name.replace("-", "_"), "") for name in names}
+    return {name: value for name, value in found.items() if value}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
 @click.option("--offline", is_flag=True, help="Do not use the network.")
 @click.option("--mirror", default="", help="A mirror's name, or kind=name,kind=ADDRESS,...")
 @click.option("--index", default="", help="The Python package index.")
+@click.option(
+    "--base-image",
+    default="",
+    metavar="IMAGE",
+    help="The base image by another name, e.g. in your own registry (engine docker).",
+)
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Most compilers at a time.")
 @click.option("--disk-cache", default="", help="A folder that Bazel keeps results in.")
 @click.option("--remote-cache", default="", help="Address of a Bazel cache (grpc:, http:).")
@@ -54,6 +61,7 @@ def command(
     offline: bool,
     mirror: str,
     index: str,
+    base_image: str,
     jobs: int | None,
     disk_cache: str,
     remote_cache: str,
@@ -90,6 +98,9 @@ def command(
             remote_cache=remote_cache,
             remote_executor=remote_executor,
             mirror=mirror,
+            index=index or os.environ.get("TFENV_INDEX", ""),
+            base_image=base_image,
+            choices=_choices.given(choices),
         ),
         fresh=fresh,
     )

@@ -13,14 +13,17 @@ let
     PATH = "/usr/bin:/bin";
   } // variables)) // { meta = { }; };
 
-  # A package is one program that says its name and version.
-  program = { program, version, unfree ? false }:
+  # A package is one program that says its name and version, or all programs of a folder of this
+  # machine, where a test has to compile.
+  program = { program, version, unfree ? false, folder ? null }:
     if unfree && !(config.allowUnfree or false)
     then throw "Package ${program}-${version} has an unfree license; refusing to evaluate."
     else (make "${program}-${version}" { } ''
       mkdir -p $out/bin $out/lib $out/include
-      printf '#!/bin/sh\necho ${program} ${version}\n' > $out/bin/${program}
-      chmod +x $out/bin/${program}
+      ${if folder == null then ''
+        printf '#!/bin/sh\necho ${program} ${version}\n' > $out/bin/${program}
+        chmod +x $out/bin/${program}
+      '' else "ln -s ${folder}/* $out/bin/"}
     '') // { pname = program; inherit version; lib = program; out = program; };
 
   words = text: builtins.filter builtins.isString (builtins.split "\\." text);
