@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,20 +25,12 @@ CI = ("GITHUB_ACTIONS", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQU
 
 
 class Signed:
-    """A wheel with its two documents, signed by Sigstore."""
+    """A copy of a wheel with its two documents, signed by Sigstore."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, **claims: str) -> None:
-        self.wheel = make_wheel(folder, {"tensorflow/a.py": b"x = 1\n"}, version="2.6.5")
-        with toy_sigstore.serve(folder / "toy") as (toy, self.config):
-            for name, value in claims.items():
-                setattr(toy, name, value)
-            for name, value in toy.surroundings().items():
-                monkeypatch.setenv(name, value)
-            words = [str(self.wheel), "--target", "2.6.5-cpu", "--trust-config", str(self.config)]
-            done = CliRunner().invoke(command.command, words)
-            assert done.exit_code == 0, done.output
-        for name in CI:
-            monkeypatch.delenv(name)
+    def __init__(self, original: Path, folder: Path) -> None:
+        shutil.copytree(original, folder, dirs_exist_ok=True)
+        (self.wheel,) = folder.glob("*.whl")
+        self.config = folder / "toy" / "trust.json"
         self.provenance = attest.paths(self.wheel).provenance
 
     def problems(self, identity: str = "", issuer: str = "") -> list[attest.Problem]:
@@ -45,9 +38,20 @@ class Signed:
         return attest.verify(self.wheel, [], signer=keyless.Signer(*who, self.config))
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("signed")
+    wheel = make_wheel(folder, {"tensorflow/a.py": b"x = 1\n"}, version="2.6.5")
+    with toy_sigstore.serve(folder / "toy") as (toy, config):
+        words = [str(wheel), "--target", "2.6.5-cpu", "--trust-config", str(config)]
+        done = CliRunner(env=toy.surroundings()).invoke(command.command, words)
+        assert done.exit_code == 0, done.output
+    return folder
+
+
 @pytest.fixture
-def signed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Signed:
-    return Signed(tmp_path, monkeypatch)
+def signed(original: Path, tmp_path: Path) -> Signed:
+    return Signed(original, tmp_path)
 
 
 def test_signed_in_a_job_and_verified_without_a_network(signed: Signed) -> None:

@@ -60,6 +60,7 @@ def subject_of(wheel: Path) -> Subject:
 
 class _Product(msgspec.Struct):
     sha256: str
+    name: str = ""
 
 
 class _Built(msgspec.Struct):
@@ -99,7 +100,21 @@ def read_run(wheel: Path, digest: str, folder: Path | None = None) -> Run:
         finished=finished,
         inputs=built.inputs,
         source=built.source,
+        cpu_features=_features(path.parent, built.products),
     )
+
+
+def _features(folder: Path, products: list[_Product]) -> list[str]:
+    """What `--march` meant on the machine that built, if the record vouches for the file."""
+    path = folder / "cpu-features.txt"
+    known = {product.sha256 for product in products if product.name == path.name}
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return []
+    if files.sha256_bytes(data) not in known:
+        return []
+    return [name for name in data.decode("ascii", "replace").split() if name.isprintable()][:200]
 
 
 def _no_record(folder: Path, why: str) -> FileFormatError:

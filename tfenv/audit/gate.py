@@ -11,7 +11,7 @@ import msgspec
 
 from tfenv.audit import attest, keyless
 from tfenv.audit.policy import AttestationRules, Policy, PublishedRules, VerifyRules, WheelRules
-from tfenv.errors import BadWheelError
+from tfenv.errors import BadWheelError, DownloadError, UsageError
 from tfenv.wheel.inspect import ISA_ORDER, Inspection, inspect
 from tfenv.wheel.tags import number, pep600
 
@@ -52,7 +52,7 @@ def check(wheel: Path, policy: Policy, base: Path, report: Path | None = None) -
     rules = [Rule("readable", "passed", f"{found.members} members")]
     rules += _wheel(found, policy.wheel)
     if policy.published is not None:
-        rules += _published(found, policy.published)
+        rules += _published(found, policy.published, base)
     if policy.attestation is not None:
         rules += _attestation(wheel, policy.attestation, base)
     if policy.verify is not None:
@@ -120,7 +120,7 @@ def _gpu(found: Inspection, rules: WheelRules) -> Iterator[Rule]:
         yield _rule("forbidden-sass", not extra, extra or "none is there")
 
 
-def _published(found: Inspection, rules: PublishedRules) -> Iterator[Rule]:
+def _published(found: Inspection, rules: PublishedRules, base: Path) -> Iterator[Rule]:
     if rules.sha256:
         same = found.sha256 == rules.sha256.lower()
         yield _rule("published-hash", same, f"sha256 {found.sha256}")
@@ -135,6 +135,40 @@ def _published(found: Inspection, rules: PublishedRules) -> Iterator[Rule]:
             yield _rule("locked-hash", False, f"the lock of {rules.lock} holds no {found.file}")
         else:
             yield _rule("locked-hash", pin.sha256 == found.sha256, f"the lock says {pin.sha256}")
+
+    if rules.index or rules.publisher:
+        yield from _on_index(found, rules, base)
+
+
+def _on_index(found: Inspection, rules: PublishedRules, base: Path) -> Iterator[Rule]:
+    """What the package index says of the file: its hash, and who published it."""
+    from tfenv.audit import published
+    from tfenv.facts.update.index import configured
+
+    try:
+        index = configured("" if rules.index in ("", "default") else rules.index)
+        listed = published.find(index, found.name, found.file)
+    except (DownloadError, UsageError) as error:
+        yield _rule("index-hash", False, f"{error.what}: {error.why}")
+        return
+    if listed is None:
+        yield _rule("index-hash", False, f"the index holds no {found.file}")
+        return
+    yield _rule("index-hash", listed.sha256 == found.sha256, f"the index says {listed.sha256}")
+    if not listed.provenance:
+        told = "the index has no attestation of it"
+        yield _rule("index-attestation", not rules.publisher, told)
+        return
+    config = base / rules.trust_config if rules.trust_config else None
+    try:
+        document = published.provenance(listed.provenance)
+        named = published.publishers(document, found.file, found.sha256, config)
+    except (BadWheelError, DownloadError) as error:
+        yield _rule("index-attestation", False, f"{error.what}: {error.why}")
+        return
+    right = not rules.publisher or set(named) == {rules.publisher}
+    wanted = "" if right else f", not by {rules.publisher}"
+    yield _rule("index-attestation", right, f"published by {', '.join(named)}{wanted}")
 
 
 def _attestation(wheel: Path, rules: AttestationRules, base: Path) -> Iterator[Rule]:

@@ -7,6 +7,7 @@ trust are those that came with sigstore, or a file for an instance of one's own.
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -119,6 +120,7 @@ def trusted_root(config: Path | None) -> TrustedRoot:
 
     if config is not None:
         return _config(config).trusted_root
+    logging.getLogger("sigstore").setLevel(logging.ERROR)  # it warns that it stays offline
     return ClientTrustConfig.production(offline=True).trusted_root
 
 

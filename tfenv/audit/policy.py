@@ -75,10 +75,17 @@ class PublishedRules(_Table, frozen=True):
     Attributes:
         sha256: of the file.
         lock: a target whose shipped Python lock holds the file of the same name.
+        index: the package index must list the file with this hash; `default` is TFENV_INDEX or
+            uv's own. Where it has attestations (PEP 740), they must hold.
+        publisher: the repository's address that attestations must name; then they must be there.
+        trust_config: of a Sigstore instance of one's own, relative to the policy.
     """
 
     sha256: str = ""
     lock: str = ""
+    index: str = ""
+    publisher: str = ""
+    trust_config: str = ""
 
 
 class Policy(_Table, frozen=True):

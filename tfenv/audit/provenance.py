@@ -30,6 +30,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         started, finished: RFC 3339 in UTC.
         inputs: hash of all that the build depended on.
         source: digest of the source tree.
+        cpu_features: the instruction sets that `--march` meant on the machine that built.
     """
 
     id: str = ""
@@ -38,11 +39,16 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     finished: str = ""
     inputs: str = ""
     source: str = ""
+    cpu_features: list[str] = []
 
 
 def statement(subject: Subject, lock: Lock, run: Run, sbom: str, sbom_name: str) -> dict[str, Any]:
     """The statement about one wheel."""
-    inner = {"inputs": run.inputs, "sourceTree": run.source}
+    inner = {
+        "inputs": run.inputs,
+        "sourceTree": run.source,
+        "cpuFeatures": run.cpu_features,
+    }
     metadata = {"invocationId": run.id, "startedOn": run.started, "finishedOn": run.finished}
     return {
         "_type": STATEMENT,
