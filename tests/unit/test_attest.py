@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.wheel_maker import make_wheel
-from tfenv.audit import attest, dsse, sbom
+from tfenv.audit import attest, dsse, provenance, sbom
 from tfenv.audit.compare import audit
 from tfenv.cli.attest import command
 from tfenv.errors import BadWheelError, FileFormatError, MissingExtraError
@@ -290,6 +290,27 @@ def test_a_record_of_another_wheel_is_not_taken(tmp_path: Path) -> None:
     assert attest.read_run(two, digest).engine == ""
     with pytest.raises(FileFormatError):
         attest.read_run(two, digest, one.parent)
+
+
+def test_what_march_meant_is_in_the_provenance(tmp_path: Path) -> None:
+    """From the file that build.sh leaves, if the build's record has its hash."""
+    wheel = make_wheel(tmp_path, {})
+    features = tmp_path / "cpu-features.txt"
+    features.write_text("AVX\nSSE4.1\n", "utf-8")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    products = [
+        {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        for path in (wheel, features)
+    ]
+    built = {"engine": "host", "inputs": "i", "source": "s", "products": products}
+    (tmp_path / "build.json").write_text(json.dumps(built), "utf-8")
+    run = attest.read_run(wheel, digest)
+    made = provenance.statement(attest.subject_of(wheel), LOCK, run, "{}", "x.cdx.json")
+    inner = made["predicate"]["buildDefinition"]["internalParameters"]
+    assert inner["cpuFeatures"] == ["AVX", "SSE4.1"]
+
+    features.write_text("AVX512F\n", "utf-8")
+    assert attest.read_run(wheel, digest).cpu_features == []
 
 
 def test_the_command(tmp_path: Path) -> None:

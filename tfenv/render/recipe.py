@@ -39,6 +39,8 @@ def script(plan: Plan, form: str = "") -> str:
             "output": output(plan),
             "wheel_rule": within(plan.target.version, ">=2.17"),
             "cuda": plan.target.cuda,
+            "march": plan.value("march"),
+            "cc": compiler(plan),
             "epoch": _epoch(plan.lock.as_of),
             "patches": [a.sha256 for a in plan.lock.artifact if a.kind == "patch"],
             "written": written(plan, form),
@@ -47,6 +49,11 @@ def script(plan: Plan, form: str = "") -> str:
             "downloader_config": _since(plan, "4.0", "--experimental_downloader_config"),
         },
     )
+
+
+def compiler(plan: Plan) -> str:
+    """The compiler's program, where the environment's CC names none."""
+    return "clang" if plan.value("compiler").startswith(("Xcode", "Clang")) else "gcc"
 
 
 def _epoch(as_of: str) -> int:

@@ -81,7 +81,7 @@ def _unix(plan: Plan) -> list[OutFile]:
         "machine": _MACHINE[plan.target.platform],
         "xcode": version if family == "Xcode" else "",
         "old": within(plan.target.version, "<2"),
-        "cc": "clang" if family in ("Xcode", "Clang") else "gcc",
+        "cc": recipe.compiler(plan),
         "cxx17": within(plan.target.version, ">=2.8"),
         "library": library,
         "extra_targets": library["targets"] if library else [],
