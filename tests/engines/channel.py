@@ -30,8 +30,9 @@ class Channel:
         build: str = "0",
         depends: Sequence[str] = (),
         files: Mapping[str, str] | None = None,
+        links: Mapping[str, str] | None = None,
     ) -> Path:
-        """Write one package; returns its file."""
+        """Write one package; returns its file. Links are symbolic, by what they lead to."""
         index = {
             "name": name,
             "version": version,
@@ -44,7 +45,7 @@ class Channel:
             index["noarch"] = "generic"
         path = self.folder / subdir / f"{name}-{version}-{build}.tar.bz2"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(package(index, files or {f"share/{name}.txt": version}))
+        path.write_bytes(package(index, files or {f"share/{name}.txt": version}, links or {}))
         data = path.read_bytes()
         self._index.setdefault(subdir, {})[path.name] = {
             **index,
@@ -68,7 +69,9 @@ class Channel:
             (folder / "repodata.json").write_text(json.dumps(repodata), encoding="utf-8")
 
 
-def package(index: Mapping[str, object], files: Mapping[str, str]) -> bytes:
+def package(
+    index: Mapping[str, object], files: Mapping[str, str], links: Mapping[str, str]
+) -> bytes:
     """A conda package of the older kind: a tar archive with `info/` inside."""
     paths = {
         "paths_version": 1,
@@ -80,12 +83,13 @@ def package(index: Mapping[str, object], files: Mapping[str, str]) -> bytes:
                 "size_in_bytes": len(text.encode()),
             }
             for name, text in files.items()
-        ],
+        ]
+        + [{"_path": name, "path_type": "softlink"} for name in links],
     }
     members = {
         "info/index.json": json.dumps(index),
         "info/paths.json": json.dumps(paths),
-        "info/files": "".join(f"{name}\n" for name in files),
+        "info/files": "".join(f"{name}\n" for name in (*files, *links)),
         **files,
     }
     stream = io.BytesIO()
@@ -94,6 +98,10 @@ def package(index: Mapping[str, object], files: Mapping[str, str]) -> bytes:
             member = tarfile.TarInfo(name)
             member.size = len(text.encode())
             archive.addfile(member, io.BytesIO(text.encode()))
+        for name, target in links.items():
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = tarfile.SYMTYPE, target
+            archive.addfile(member)
     return stream.getvalue()
 
 
