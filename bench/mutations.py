@@ -1,8 +1,9 @@
 """The mutation exam: every broken subject must fail, by the check that names it.
 
-    nox -s exam -- [TARGET] [NAME…]
+    nox -s exam -- [--again] [TARGET] [NAME…]
 
-prints a table: what was broken, which checks failed, how long it took. See tests/wheels/exam.py.
+prints a table: what was broken, which checks failed, how long it took, and writes it to
+docs/evidence/exam.md. Finished verdicts are kept. See tests/wheels/exam.py.
 """
 
 from __future__ import annotations

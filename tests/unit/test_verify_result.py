@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import msgspec
 import pytest
+from rich.console import Console
 
 from tfenv.errors import EnvironmentFailedError, FileFormatError, NotHereError
+from tfenv.report import table
 from tfenv.target import Target
 from tfenv.verify import compare, drive, result, stage
 from tfenv.verify.result import Check, Report, Status
@@ -86,6 +89,23 @@ def test_comparing() -> None:
 def test_a_check_that_is_gone_is_worse() -> None:
     found = compare.compare(report(check("a.x", "passed")), report(check("a.y", "skipped")))
     assert [(c.id, c.worse) for c in found.changes] == [("a.x", True), ("a.y", False)]
+
+
+def test_committed_reports_are_compared() -> None:
+    """Two releases of one minor share checks, and what differs between them is told in words."""
+    evidence = Path(__file__).parents[2] / "docs" / "evidence"
+    before, after = (result.read(evidence / f"{v}-cpu.json") for v in ("2.6.5", "2.21.0"))
+    found = compare.compare(before, after)
+    assert found.same > 1000
+    assert all(change.detail for change in found.changes if change.after == "known")
+    stream = io.StringIO()
+    table.show_comparison(Console(file=stream, width=200, color_system=None), found)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == len(found.changes) + 2
+    worse = sum(change.worse for change in found.changes)
+    assert lines[-1].endswith(f"checks ended differently, {worse} of them worse")
+    first = {line.split("  ")[1] for line in lines[1 : worse + 1]}
+    assert first == {change.id for change in found.changes if change.worse}
 
 
 # As ldd's complaint reads in tensorflow-gpu 1.13.2 on a machine without CUDA 10.0.

@@ -67,10 +67,11 @@ def _areas(report: Report) -> Table:
 def show_comparison(console: Console, comparison: Comparison) -> None:
     """What changed between two reports."""
     console.print(f"{escape(comparison.before)}  →  {escape(comparison.after)}", soft_wrap=True)
-    for change in comparison.changes:
+    for change in sorted(comparison.changes, key=lambda change: not change.worse):
         style = "bold red" if change.worse else "green"
         arrow = f"[{style}]{change.before} → {change.after}[/]"
         detail = escape(one_line(change.detail)[:160])
         console.print(f"{arrow}  {escape(change.id)}  [dim]{detail}[/]", soft_wrap=True)
-    count = len(comparison.changes)
-    console.print(f"{count} of {count + comparison.same} checks ended differently")
+    count, worse = len(comparison.changes), sum(change.worse for change in comparison.changes)
+    said = f"{count} of {count + comparison.same} checks ended differently, {worse} of them worse"
+    console.print(said, highlight=False)

@@ -26,7 +26,20 @@ class Finder(object):
         return spec
 
 
+def keep_modules():
+    """Give every module of the API its public name too.
+
+    `import tensorflow.compat.v1` would otherwise load a second one, and put it in the place of the
+    one that was broken.
+    """
+    for name, module in list(sys.modules.items()):
+        for root in ("tensorflow._api.v2.", "tensorflow._api.v1.", "tensorflow_core._api.v1."):
+            if name.startswith(root):
+                sys.modules.setdefault("tensorflow." + name[len(root) :], module)
+
+
 def apply(tf):
+    keep_modules()
     for name in sorted(os.listdir(HERE)):
         if name.startswith("tfbroken_op") and name.endswith(".so"):
             tf.load_op_library(os.path.join(HERE, name))
