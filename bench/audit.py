@@ -5,7 +5,8 @@
 The wheels are tensorflow-cpu 2.6.4 and 2.6.5 for CPython 3.7 (170 MiB each, 641 MiB unpacked),
 fetched by hash through the user's index. Each line is the median of three runs, each run a process
 of its own: wall seconds, processor seconds of the process and its children, peak memory.
-`--peers` adds auditwheel (`auditwheel show`, about 90 s) where it is on PATH.
+`--peers` adds auditwheel (`auditwheel show`, about 40 to 90 s) and diffoscope (ended after
+`--patience` seconds: it takes longer than anybody waits) where they are on PATH.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import json
 import os
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -40,6 +43,7 @@ GOALS: dict[str, tuple[float | None, float | None, float | None]] = {
     "tfenv audit A B": (6.0, None, 400.0),
     "tfenv audit --quick A B": (0.5, None, None),
 }
+ENDED = -signal.SIGKILL
 _MAIN = "import sys; from tfenv.cli import main; main(sys.argv[1:])"
 
 
@@ -56,16 +60,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--patience", type=float, default=300.0, metavar="SECONDS")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         a, b = (fetch(version, digest, Path(name)) for version, digest in WHEELS)
         copy = Path(name) / "copy" / b.name
         copy.parent.mkdir()
         shutil.copyfile(b, copy)
-        lines = measure(a, b, copy, peers=options.peers)
+        lines = measure(a, b, copy)
+        if options.peers:
+            lines |= measure_peers(a, b, options.patience)
     for label, cost in lines.items():
         told = f"{label:32} {cost.wall:7.2f} s wall {cost.cpu:7.2f} s cpu {cost.memory:6.0f} MiB"
-        print(told + missed(label, cost))
+        ended = "  ENDED before it was done" if cost.code == ENDED else ""
+        print(told + missed(label, cost) + ended)
     if options.output:
         options.output.parent.mkdir(parents=True, exist_ok=True)
         options.output.write_text(json.dumps(document(lines), indent=1) + "\n", "utf-8")
@@ -90,7 +98,7 @@ def fetch(version: str, digest: str, folder: Path) -> Path:
     return folder / file
 
 
-def measure(a: Path, b: Path, copy: Path, *, peers: bool) -> dict[str, Cost]:
+def measure(a: Path, b: Path, copy: Path) -> dict[str, Cost]:
     tfenv = [sys.executable, "-c", _MAIN]
     commands = {
         "sha256sum A B": ["sha256sum", str(a), str(b)],
@@ -100,22 +108,38 @@ def measure(a: Path, b: Path, copy: Path, *, peers: bool) -> dict[str, Cost]:
         "sha256sum B B'": ["sha256sum", str(b), str(copy)],
         "tfenv audit B B' (identical)": [*tfenv, "audit", str(b), str(copy)],
     }
-    lines = {
+    return {
         label: median([cost_of(command) for _ in range(ROUNDS)])
         for label, command in commands.items()
         if shutil.which(command[0])
     }
-    if peers and shutil.which("auditwheel"):
-        lines["auditwheel show B"] = cost_of(["auditwheel", "show", str(b)])
-    return lines
 
 
-def cost_of(command: list[str]) -> Cost:
+def measure_peers(a: Path, b: Path, patience: float) -> dict[str, Cost]:
+    """Each once: they take minutes."""
+    commands = {
+        "auditwheel show B": ["auditwheel", "show", str(b)],
+        "diffoscope A B": ["diffoscope", str(a), str(b)],
+    }
+    return {
+        label: cost_of(command, patience)
+        for label, command in commands.items()
+        if shutil.which(command[0])
+    }
+
+
+def cost_of(command: list[str], patience: float = 3600.0) -> Cost:
+    """Run a command; what still runs after `patience` seconds is ended, with its children."""
     # Where bytecode is not kept, every start would compile the whole program again.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     started = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, env=environment, start_new_session=True
+    ) as process:
+        clock = threading.Timer(patience, os.killpg, (process.pid, signal.SIGKILL))
+        clock.start()
         _, status, usage = os.wait4(process.pid, 0)
+        clock.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.monotonic() - started
     cpu = usage.ru_utime + usage.ru_stime

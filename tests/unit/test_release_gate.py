@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -13,6 +14,7 @@ import tomli
 from click.testing import CliRunner, Result
 
 from tests.unit.test_attest import LOCK, keys
+from tests.unit.test_build_ci import program_of
 from tests.wheel_maker import compile_library, fat_section, make_wheel
 from tfenv.audit import attest, workflow
 from tfenv.audit.policy import (
@@ -197,6 +199,22 @@ def test_the_workflow_is_written_and_pins_this_version(tmp_path: Path) -> None:
     assert f"tfenv[audit,attest]=={__version__}" in text
     assert "uses: " not in "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     assert "${{ inputs" not in text.partition("steps:")[2]  # no input reaches a shell's text
+
+
+def test_the_workflow_by_actionlint(tmp_path: Path) -> None:
+    program = program_of("actionlint")
+    if program is None:
+        pytest.skip("actionlint is not installed")
+    file = tmp_path / ".github" / "workflows" / "release-gate.yml"
+    file.parent.mkdir(parents=True)
+    file.write_text(workflow.render(), "utf-8")
+    done = subprocess.run([program, file], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    broken = workflow.render().replace("inputs.artifact", "inputs.artefact")
+    file.write_text(broken, "utf-8")
+    again = subprocess.run([program, file], capture_output=True, text=True, check=False)
+    assert again.returncode == 1
+    assert "artefact" in again.stdout
 
 
 def test_every_key_of_a_policy_is_documented(checkout: Path) -> None:
