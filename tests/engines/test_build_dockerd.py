@@ -214,11 +214,11 @@ def test_ctrl_c_ends_the_container(
     assert ("unpack", "unchanged") in steps(document["run"])
 
 
-def test_a_base_image_that_is_not_there_is_a_failed_image(site: Site, tmp_path: Path) -> None:
+def test_a_base_image_that_is_not_there_is_a_failed_download(site: Site, tmp_path: Path) -> None:
     more = ("--base-image", "127.0.0.1:9/nothing:1")
     code, document, said = site.build(tmp_path, *more)
-    assert code == 5, said
-    assert "the step 'image' failed" in document["error"]["what"]
+    assert code == 4, document
+    assert "base image" in document["error"]["what"]
     assert "127.0.0.1:9" in document["error"]["why"]
 
 

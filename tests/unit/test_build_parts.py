@@ -22,7 +22,7 @@ from tfenv import toolchain
 from tfenv.build import bazel, driver, failure, inspection, npm, record, run, source
 from tfenv.build.commands import Command
 from tfenv.build.events import Progress
-from tfenv.errors import BuildError, DownloadError, MissingToolError, UsageError
+from tfenv.errors import BuildError, DownloadError, HashMismatchError, MissingToolError, UsageError
 from tfenv.fetch.cache import Cache
 from tfenv.fetch.item import Item
 from tfenv.fetch.stage import Source
@@ -165,9 +165,9 @@ class TestRecord:
 
 
 class TestFailure:
-    def explain(self, tmp_path: Path, log: str) -> Exception:
+    def explain(self, tmp_path: Path, log: str, step: str = "compile") -> Exception:
         write_text(tmp_path / "log", log)
-        ended = run.Ended(code=1, step="compile", steps={}, bazel=Progress())
+        ended = run.Ended(code=1, step=step, steps={}, bazel=Progress())
         return failure.explain(
             ended, tmp_path / "log", {"https://h/x-1.tar.gz": "the_x"}, TARGET, "fix"
         )
@@ -218,6 +218,46 @@ class TestFailure:
         error = self.explain(tmp_path, log)
         assert isinstance(error, DownloadError)
         assert "minitf_answer" in error.what
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            'Get "http://127.0.0.1:9/v2/": dial tcp 127.0.0.1:9: connect: connection refused',
+            '#3 ERROR: failed to do request: Head "https://r/v2/x/manifests/1": dial tcp: refused',
+            "Error response from daemon: pull access denied for x, repository does not exist",
+            "manifest for ubuntu:18.05 not found: manifest unknown: manifest unknown",
+        ],
+    )
+    def test_a_base_image_that_cannot_be_had(self, tmp_path: Path, said: str) -> None:
+        log = f"Step 1/3 : ARG BASE_IMAGE=a\n{said}\n"
+        error = self.explain(tmp_path, log, "image")
+        assert isinstance(error, DownloadError)
+        assert "--base-image" in error.fix
+        # The same words of a program under test are no missing image.
+        assert not isinstance(self.explain(tmp_path, log), DownloadError)
+
+    @pytest.mark.parametrize("prefix", ["", "#7 1.234 "])
+    def test_an_image_whose_download_is_another_file(self, tmp_path: Path, prefix: str) -> None:
+        other = "tfenv: https://m/bazel is not the file that was locked"
+        last = f"tfenv: no place has bazel with sha256 {'a' * 64}; the build stops here"
+        error = self.explain(tmp_path, f"{prefix}{other}\n{prefix}{last}\n", "image")
+        assert isinstance(error, HashMismatchError)
+        assert "https://m/bazel" in error.why
+        away = "tfenv: https://m/bazel did not answer; trying the next place"
+        error = self.explain(tmp_path, f"{prefix}{away}\n{prefix}{last}\n", "image")
+        assert isinstance(error, DownloadError)
+        assert not isinstance(error, HashMismatchError)
+
+    def test_a_place_that_did_not_answer_is_no_cause(self, tmp_path: Path) -> None:
+        log = "tfenv: https://m/x did not answer; trying the next place\nE: Unable to locate package\n"
+        error = self.explain(tmp_path, log, "image")
+        assert isinstance(error, BuildError)
+        assert error.why == "E: Unable to locate package"
+
+    def test_another_programs_last_words(self, tmp_path: Path) -> None:
+        error = self.explain(tmp_path, "Collecting\nPackagesNotFound\n\n", "environment")
+        assert isinstance(error, BuildError)
+        assert error.why == "PackagesNotFound"
 
     def test_an_empty_log(self, tmp_path: Path) -> None:
         error = self.explain(tmp_path, "")

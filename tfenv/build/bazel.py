@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import msgspec
 
 from tfenv import files
 from tfenv.build import npm
+from tfenv.build.probe import version_text
 from tfenv.errors import DownloadError, MissingToolError
 from tfenv.fetch import stage
 from tfenv.fetch.cache import Cache
@@ -21,7 +20,6 @@ from tfenv.lock.model import Lock
 from tfenv.target import Target, version_key
 from tfenv.toolchain import buildtool
 
-_ASK_SECONDS = 60
 UNNUMBERED = "no_version"  # what a Bazel built from source calls itself (seen in Debian's)
 
 
@@ -97,21 +95,7 @@ def _on_path(wanted: str) -> Iterator[Bazel]:
 
 def version_of(program: Path) -> str:
     """What `bazel --version` says, or an empty string."""
-    with tempfile.TemporaryDirectory() as empty:
-        try:
-            said = subprocess.run(
-                [program, "--version"],
-                cwd=empty,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=_ASK_SECONDS,
-                check=False,
-            ).stdout
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
-    words = said.split()
+    words = version_text(program).split()
     return words[1] if len(words) > 1 and words[0] == "bazel" else ""
 
 

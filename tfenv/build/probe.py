@@ -8,11 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import msgspec
 
-_ASK_SECONDS = 10
+_ASK_SECONDS = 60  # a Bazel unpacks itself the first time
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,19 +87,28 @@ def _compiler(program: str) -> str:
     path = next((found for name in candidates if name and (found := shutil.which(name))), None)
     if path is None:
         return ""
-    try:
-        said = subprocess.run(
-            [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_ASK_SECONDS,
-            check=False,
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return compiler_of(said)
+    return compiler_of(version_text(path))
+
+
+def version_text(program: str | Path) -> str:
+    """What a program says to --version, or an empty string.
+
+    It is asked in an empty folder: Bazel's wrappers look around for the version that a tree wants.
+    """
+    with tempfile.TemporaryDirectory() as empty:
+        try:
+            return subprocess.run(
+                [program, "--version"],
+                cwd=empty,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_ASK_SECONDS,
+                check=False,
+            ).stdout
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
 
 
 def compiler_of(said: str) -> str:
