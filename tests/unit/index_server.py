@@ -66,6 +66,9 @@ class Index(ThreadingHTTPServer):
         self.redirect = ""  # where every file is said to have moved to
         self.sent = 0  # bytes of files
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that has read enough hangs up."""
+
     @property
     def address(self) -> str:
         """The index's address."""
@@ -165,9 +168,9 @@ def _shipped() -> dict[str, list[Listing]]:
 
 
 def _oldest(pythons: str) -> str:
-    """The lower bound of a range of Pythons; 3.6 where it has none."""
+    """The lower bound of a range of Pythons; 3.5 where it has none."""
     found = re.match(r">=([\d.]+)", pythons)
-    return found[1] if found else "3.6"
+    return found[1] if found else "3.5"
 
 
 def listed(row: schema.Wheel) -> list[Listing]:

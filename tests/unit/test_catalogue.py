@@ -57,10 +57,20 @@ def test_a_value_without_a_reason_is_seen() -> None:
 
 def test_a_target_without_a_lock_is_seen() -> None:
     def other_python(target: Target) -> Toolchain:
-        return toolchain.choose(target, toolchain.Choices(python="3.5"))
+        chain = toolchain.choose(target)
+        older = msgspec.structs.replace(chain.values["python"], value="3.4")
+        return msgspec.structs.replace(chain, values={**chain.values, "python": older})
 
     (found,) = problems(parse("1.4.0-cuda-windows"), other_python)
     assert "no Python lock" in found
+
+
+def test_the_one_target_of_python_3_5_is_rendered_with_it() -> None:
+    choices = toolchain.Choices(python="3.5")
+    assert (
+        problems(parse("1.4.0-cuda-windows"), lambda target: toolchain.choose(target, choices))
+        == []
+    )
 
 
 def test_the_listed_catalogue_is_what_the_facts_give() -> None:

@@ -276,7 +276,7 @@ def test_a_new_tag_and_a_new_pip(server: Index, tmp_path: Path) -> None:
         ("manylinux", "new", "2.43 x86_64"),
     ]
     assert written(tmp_path, schema.Manylinux)[-1].glibcxx == "3.4.34"
-    assert written(tmp_path, schema.Installer)[1].version == "24.0.1"
+    assert written(tmp_path, schema.Installer)[2].version == "24.0.1"
 
 
 class TestEveryTable:

@@ -14,8 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from tfenv.errors import ConflictError, DownloadError, HashMismatchError
-from tfenv.facts.pinned import Pinned
-from tfenv.lock import resolve
+from tfenv.facts.pinned import Pinned, parse, shipped
+from tfenv.lock import old_python, resolve
 from tfenv.lock.resolve import Request
 
 
@@ -70,6 +70,22 @@ FILES: dict[str, tuple[str, str, bytes]] = {
             "2022-01-01",
             sdist("raw", "1.0", '[build-system]\nrequires = ["maker>=1"]\n'),
         ),
+        ("two", "two-1.0-cp35-cp35m-win_amd64.whl", "2017-01-01", wheel("two", "1.0", "dep16")),
+        ("two", "two-1.0-cp36-cp36m-win_amd64.whl", "2017-01-01", wheel("two", "1.0", "dep16")),
+        ("dep16", "dep16-1.0-py3-none-any.whl", "2017-01-01", wheel("dep16", "1.0")),
+        (
+            "six-only",
+            "six_only-1.0-cp36-cp36m-win_amd64.whl",
+            "2017-01-01",
+            wheel("six_only", "1.0"),
+        ),
+        (
+            "tells",
+            "tells-1.0-py3-none-any.whl",
+            "2017-01-01",
+            wheel("tells", "1.0", 'dep16; python_version < "3.6"'),
+        ),
+        ("newer", "newer-1.0-py3-none-any.whl", "2017-01-01", wheel("newer", "1.0")),
         ("maker", "maker-1.5-py3-none-any.whl", "2022-01-01", wheel("maker", "1.5")),
     )
 }
@@ -98,6 +114,7 @@ class Index(BaseHTTPRequestHandler):
                 "hashes": {"sha256": hashlib.sha256(data).hexdigest()},
                 "size": len(data),
                 "upload-time": f"{date}T00:00:00.000000Z",
+                **({"requires-python": ">=3.6"} if owner == "newer" else {}),
             }
             for name, (owner, date, data) in FILES.items()
             if owner == project
@@ -202,3 +219,63 @@ def test_tags_prefer_the_newest_manylinux_that_fits() -> None:
     assert "cp37-cp37m-manylinux_2_28_x86_64" not in ranks
     assert ranks["cp37-cp37m-manylinux2014_x86_64"] < ranks["cp37-cp37m-manylinux2010_x86_64"]
     assert ranks["cp37-cp37m-manylinux1_x86_64"] < ranks["py3-none-any"]
+
+
+def old_request(index: str, *wanted: str) -> Request:
+    return Request(
+        requirements=wanted,
+        python="3.5",
+        platform="windows-x86_64",
+        as_of="2017-11-10",
+        index=index,
+    )
+
+
+def test_python_3_5_takes_its_own_files_of_what_3_6_resolves_to(index: str) -> None:
+    locked = old_python.lock(old_request(index, "two==1.0"), "title", {"python": "3.5"})
+    pins = parse(locked.text, "x")
+    assert {pin.file for pin in pins.pins} == {
+        "two-1.0-cp35-cp35m-win_amd64.whl",
+        "dep16-1.0-py3-none-any.whl",
+    }
+    assert "resolved for 3.6" in pins.header["method"]
+    assert locked.build_text == ""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "why"),
+    [
+        ("six-only==1.0", "no file of it fits"),
+        ("newer==1.0", "Requires-Python is >=3.6"),
+        ("tells==1.0", 'dep16; python_version < "3.6"'),
+    ],
+)
+def test_what_does_not_hold_for_3_5_is_refused(index: str, wanted: str, why: str) -> None:
+    with pytest.raises(ConflictError) as caught:
+        old_python.lock(old_request(index, wanted), "title", {})
+    assert why in caught.value.why
+    assert caught.value.fix == "choose --python 3.6"
+
+
+@pytest.mark.parametrize(
+    ("script", "apart"),
+    [
+        ("classifiers=['Programming Language :: Python :: 3.5']", False),
+        ("version, version_info = get_version()", False),
+        ("if sys.version_info < (3, 6): requires.append('x')", True),
+        ("extras={':python_version<\"3.6\"': ['x']}", True),
+    ],
+)
+def test_a_setup_script_that_tells_3_5_from_3_6(script: str, apart: bool) -> None:
+    text = old_python._without_classifiers(script)
+    assert bool(old_python._TELLS_APART.search(text)) == apart
+
+
+def test_the_shipped_lock_of_3_5_has_files_of_3_5() -> None:
+    name = "tensorflow-gpu-1.4.0-cp35-windows_x86_64.txt"
+    pins = parse(shipped(name) or "", name)
+    assert pins.version_of("tensorflow-gpu") == "1.4.0"
+    ranks = resolve.tag_ranks(old_request("", "x"))
+    wheels = [pin for pin in pins.pins if not pin.is_sdist]
+    assert len(wheels) >= 10
+    assert all(resolve.file_rank(pin.file, ranks) is not None for pin in wheels)

@@ -11,7 +11,7 @@ import msgspec
 from tfenv.errors import ConflictError
 from tfenv.facts.pinned import PythonPins, parse, stem
 from tfenv.files import write_text
-from tfenv.lock import resolve
+from tfenv.lock import old_python, resolve
 from tfenv.target import Target, within
 from tfenv.toolchain import lookup
 
@@ -108,7 +108,8 @@ def lock(
     failure: ConflictError | None = None
     for request, header in requests(target, python, index, numpy, interpreter):
         try:
-            locked = resolve.lock(request, TITLE, header)
+            make = old_python.lock if python == old_python.OLD else resolve.lock
+            locked = make(request, TITLE, header)
         except ConflictError as error:
             failure = failure or error
             continue

@@ -32,7 +32,7 @@ LEGACY_BUILD_REQUIRES = ("setuptools>=40.8.0", "wheel")
 # Settings of uv that belong to the person's own projects, never to tfenv's calls of it.
 FOREIGN_VARIABLES = ("UV_CONSTRAINT", "UV_OVERRIDE", "UV_EXCLUDE_NEWER", "UV_PYTHON", "VIRTUAL_ENV")
 _MAX_SDIST = 200 * 1024 * 1024
-_MAX_PYPROJECT = 1024 * 1024
+_MAX_TEXT = 1024 * 1024
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +175,7 @@ def _choose_files(pylock: dict[str, object], request: Request) -> Resolved:
 def _best_file(package: dict[str, object], ranks: dict[str, int]) -> tuple[Pinned, str]:
     best: tuple[int, dict[str, object]] | None = None
     for wheel in package.get("wheels", []):  # type: ignore[attr-defined]
-        rank = _rank(_file_name(wheel), ranks)
+        rank = file_rank(_file_name(wheel), ranks)
         if rank is not None and (best is None or rank < best[0]):
             best = (rank, wheel)
     chosen = best[1] if best else package.get("sdist")
@@ -199,7 +199,8 @@ def _file_name(entry: dict[str, object]) -> str:
     return str(entry.get("name") or str(entry["url"]).rsplit("/", 1)[-1].replace("%2B", "+"))
 
 
-def _rank(file: str, ranks: dict[str, int]) -> int | None:
+def file_rank(file: str, ranks: dict[str, int]) -> int | None:
+    """The place of a wheel among the tags that fit, the best first; None: it does not fit."""
     from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
     try:
@@ -265,7 +266,7 @@ def build_request(request: Request, main: Resolved) -> Request:
 
 def build_requires(pin: Pinned, url: str) -> tuple[str, ...]:
     """The build requirements that a source distribution declares, or PEP 517's default."""
-    text = _pyproject(pin, _download(pin, url))
+    text = archive_text(pin, download(pin, url), "pyproject.toml")
     if text is None:
         return LEGACY_BUILD_REQUIRES
     try:
@@ -280,7 +281,13 @@ def build_requires(pin: Pinned, url: str) -> tuple[str, ...]:
     return tuple(str(item) for item in requires)
 
 
-def _download(pin: Pinned, url: str) -> bytes:
+def download(pin: Pinned, url: str) -> bytes:
+    """A source archive, held against its sha256.
+
+    Raises:
+        DownloadError: it did not come.
+        HashMismatchError: it is another file.
+    """
     if not url.startswith(("https://", "http://", "file://")):
         raise DownloadError(
             f"cannot download {pin.file}", f"its address is {url[:80]}", "check --index"
@@ -299,18 +306,19 @@ def _download(pin: Pinned, url: str) -> bytes:
     return data
 
 
-def _pyproject(pin: Pinned, data: bytes) -> str | None:
+def archive_text(pin: Pinned, data: bytes, name: str) -> str | None:
+    """The text of a file in the top folder of a source archive; None: there is none."""
     stem = re.sub(r"\.(tar\.gz|tar\.bz2|zip)$", "", pin.file)
-    member = f"{stem}/pyproject.toml"
+    member = f"{stem}/{name}"
     if pin.file.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if member not in archive.namelist():
                 return None
             with archive.open(member) as stream:
-                return stream.read(_MAX_PYPROJECT).decode("utf-8")
+                return stream.read(_MAX_TEXT).decode("utf-8")
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         try:
             found = tar.extractfile(member)
         except KeyError:
             return None
-        return found.read(_MAX_PYPROJECT).decode("utf-8") if found else None
+        return found.read(_MAX_TEXT).decode("utf-8") if found else None

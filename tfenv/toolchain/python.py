@@ -48,10 +48,7 @@ def supported_pythons(target: Target) -> tuple[list[str], str]:
 
 
 def _in_scope(target: Target, pythons: list[str]) -> list[str]:
-    """From 3.6 on: uv, which resolves the locks, knows no older Python.
-
-    1.4.0 for Windows with CUDA keeps 3.5, the first that its documents name, without a lock.
-    """
+    """From 3.6 on. 1.4.0 for Windows with CUDA keeps 3.5, the first that its documents name."""
     if (target.version, target.platform, target.cuda) == ("1.4.0", "windows-x86_64", True):
         return pythons
     return [python for python in pythons if python != "3.5"]
@@ -99,6 +96,8 @@ def packages(
         if not version:
             continue
         reason = f"newest that {lock.header.get('requirement', '')} accepts, index as of {as_of}"
+        if method := lock.header.get("method"):
+            reason += f"; {method}"
         rejected = _out_of_bounds(target, name)
         if pin := bounds.get(name):
             reason += f"; effective pin {pin.package}{pin.constraint}"
@@ -125,8 +124,6 @@ def _unlocked(target: Target, choices: Choices, python_version: str) -> Chosen:
     if choices.numpy:
         raise _needs_lock(target, f"numpy {choices.numpy}")
     reason = f"no Python lock for Python {python_version} is shipped; `tfenv lock {target.name}`"
-    if python_version == "3.5":
-        reason = "uv, which resolves the locks, knows no Python older than 3.6"
     return Chosen("unlocked", "python-lock", reason, "tfenv/locks/python")
 
 

@@ -52,8 +52,8 @@ def _hold(row: schema.Installer, files: dict[str, listing.File]) -> None:
 
 
 def _oldest(row: schema.Installer, pythons: list[str]) -> str:
-    """The oldest Python of a row; 3.5 is listed by the wheels and not otherwise used."""
-    fit = [p for p in pythons if p != "3.5" and SpecifierSet(row.pythons).contains(p)]
+    """The oldest Python of a row."""
+    fit = [p for p in pythons if SpecifierSet(row.pythons).contains(p)]
     return fit[0] if fit else ""
 
 
