@@ -11,10 +11,12 @@ docs/evidence/exam/, and a later run takes those whose subject and checks are st
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.wheels import exam_result, subjects
@@ -24,6 +26,7 @@ from tfenv import target as targets
 from tfenv.files import write_bytes
 from tfenv.resources import suite
 from tfenv.verify import drive, environment, interpreter, stage, subject
+from tfenv.verify.interpreter import python_in
 from tfenv.verify.result import Report
 
 RECORDS = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "exam"
@@ -80,7 +83,6 @@ class Sitting:
         self.record = record
         self.checks = listing()
         self.result = Exam(target=target.name, wheel=described(target))
-        self.unbroken: Path | None = None
 
     def keep_old(self) -> None:
         """Take the verdicts of an earlier run that still hold."""
@@ -112,11 +114,7 @@ class Sitting:
         return found
 
     def examine_healthy(self, file: str) -> Healthy:
-        if self.unbroken is None:
-            nothing = subjects.Broken(breaks="nothing", caught_by=[], suites=[], name="unbroken")
-            home = self.folder / "unbroken"
-            self.unbroken = subjects.make(nothing, self.home(), home, self.target.version)
-        report = verify(self.target, self.unbroken, [file])
+        report = verify(self.target, python_in(self.shared_copy()), [file])
         statuses: dict[str, str] = {check.id: check.status for check in report.checks}
         made = Healthy(
             file=file,
@@ -129,6 +127,30 @@ class Sitting:
         say("WRONG " if failed else "right ", f"({file}, unbroken)", report.seconds, failed)
         return made
 
+    @contextlib.contextmanager
+    def broken_copy(self, broken: subjects.Broken) -> Iterator[Path]:
+        """The Python of a broken copy: the shared one for as long, or one of its own."""
+        if broken.only_adds:
+            home = self.shared_copy()
+            subjects.add(broken, home, self.target.version)
+            try:
+                yield python_in(home)
+            finally:
+                subjects.take_away(home)
+            return
+        home = self.folder / broken.name
+        try:
+            yield subjects.make(broken, self.home(), home, self.target.version)
+        finally:
+            subjects.free(home)
+
+    def shared_copy(self) -> Path:
+        """An unbroken copy, made once."""
+        home = self.folder / "unbroken"
+        if not home.exists():
+            subjects.copy(self.home(), home)
+        return home
+
     def home(self) -> Path:
         return self.base.python.parent.parent
 
@@ -138,12 +160,8 @@ class Sitting:
         files = self.files_for(broken)
         fine = self.healthy_statuses(files)
         name = f"{self.target.version}-{broken.variant}" if broken.variant else self.target.name
-        home = self.folder / broken.name
-        try:
-            python = subjects.make(broken, self.home(), home, self.target.version)
+        with self.broken_copy(broken) as python:
             report = verify(targets.parse(name), python, files)
-        finally:
-            subjects.free(home)
         # What could not run for another check's crash was not caught by anything.
         failed = {c.id: c.detail for c in report.failures() if not c.detail.startswith("not run:")}
         holds = {name for name, status in fine.items() if status in {"passed", "known"}}

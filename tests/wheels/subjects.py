@@ -46,6 +46,11 @@ class Broken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     op: str = ""
     name: str = ""
 
+    @property
+    def only_adds(self) -> bool:
+        """Whether it leaves all the files of the healthy environment as they are."""
+        return not (self.elsewhere or self.remove or self.halve or self.rename or self.edit)
+
 
 def all_subjects() -> list[Broken]:
     """Every broken subject, by name."""
@@ -63,7 +68,19 @@ def make(broken: Broken, healthy: Path, home: Path, version: str) -> Path:
 
     The copy is made of hard links, so a file is replaced and never written to.
     """
+    copy(healthy, home)
+    _alter(broken, home)
+    add(broken, home, version)
+    return python_in(home)
+
+
+def copy(healthy: Path, home: Path) -> None:
+    """Copy an environment by hard links."""
     shutil.copytree(healthy, home, symlinks=True, copy_function=os.link)
+
+
+def _alter(broken: Broken, home: Path) -> None:
+    """What is done to files that are there."""
     site = site_packages(home)
     for pattern in broken.remove:
         for path in site.glob(pattern):
@@ -83,6 +100,11 @@ def make(broken: Broken, healthy: Path, home: Path, version: str) -> Path:
             path.symlink_to(home / "moved" / path.name)
     for edit in broken.edit:
         _edit(site, edit)
+
+
+def add(broken: Broken, home: Path, version: str) -> None:
+    """The files that a subject brings: what runs after the import, or replaces a kernel."""
+    site = site_packages(home)
     patch = FOLDER / broken.name / "patch.py"
     if patch.exists():
         _replace(site / "tfbroken_patch.py", patch.read_text("utf-8"))
@@ -93,7 +115,13 @@ def make(broken: Broken, healthy: Path, home: Path, version: str) -> Path:
     if patch.exists() or broken.op:
         _replace(site / "tfbroken.py", (FOLDER / "tfbroken.py").read_text("utf-8"))
         _replace(site / "tfbroken.pth", "import tfbroken\n")
-    return python_in(home)
+
+
+def take_away(home: Path) -> None:
+    """Remove what `add` brought, so that the copy is healthy again."""
+    site = site_packages(home)
+    for path in [*site.glob("tfbroken*"), *site.glob("__pycache__/tfbroken*")]:
+        path.unlink()
 
 
 def site_packages(home: Path) -> Path:
