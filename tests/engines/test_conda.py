@@ -15,7 +15,7 @@ import pytest
 
 from tests.engines.channel import Channel, served
 from tfenv.errors import ConflictError, DownloadError, HashMismatchError
-from tfenv.lock.resolve_conda import VIRTUAL, CondaBuild, explicit, solve
+from tfenv.lock.resolve_conda import VIRTUAL, CondaBuild, explicit, solve, solve_somewhere
 
 rattler = pytest.importorskip("rattler", reason="py-rattler is not installed")
 
@@ -123,6 +123,33 @@ def test_a_channel_that_is_not_there() -> None:
     with pytest.raises(DownloadError) as caught:
         solve(SPECS, ["http://127.0.0.1:9/nothing"], "linux-64", {})
     assert caught.value.exit_code == 4
+
+
+DEAD = "http://127.0.0.1:9/conda-forge"
+
+
+def test_a_mirror_that_does_not_answer_is_passed_over(url: str) -> None:
+    places = [[DEAD], [url]]
+    channels, builds = solve_somewhere(SPECS, places, "linux-64", {"__cuda": "11.4"})
+    assert channels == [url]
+    assert builds == solve(SPECS, [url], "linux-64", {"__cuda": "11.4"})
+
+
+def test_the_mirror_is_taken_where_it_answers(url: str) -> None:
+    places = [[url], [DEAD]]
+    channels, _ = solve_somewhere(SPECS, places, "linux-64", {"__cuda": "11.4"})
+    assert channels == [url]
+
+
+def test_what_the_mirror_cannot_satisfy_is_not_looked_for_elsewhere(url: str) -> None:
+    """It holds the same channel: another answer elsewhere would be another channel's."""
+    with pytest.raises(ConflictError):
+        solve_somewhere(["python 3.6.*"], [[url], [DEAD]], "linux-64", {})
+
+
+def test_no_place_answers() -> None:
+    with pytest.raises(DownloadError):
+        solve_somewhere(SPECS, [[DEAD], [DEAD]], "linux-64", {})
 
 
 def test_installed_for_real(url: str, tmp_path: Path) -> None:

@@ -148,10 +148,26 @@ def test_the_mirror_of_tsinghua_for_pip_apt_and_conda() -> None:
     docker = files["docker/Dockerfile"]
     assert "ARG PIP_INDEX_URL=https://pypi.tuna.tsinghua.edu.cn/simple" in docker
     assert "ARG APT_MIRROR=http://mirrors.tuna.tsinghua.edu.cn/ubuntu" in docker
-    assert "anaconda/cloud/conda-forge" in files["conda/environment.run.yml"]
+    # The environment names the channel; the setting beside it names the mirror, and can be left out.
+    assert '  - "conda-forge"' in files["conda/environment.run.yml"]
+    assert "tuna" not in files["conda/environment.run.yml"].partition("name:")[2]
+    setting = files["conda/mirror.condarc"].partition("custom_channels:")[2].strip()
+    assert setting == 'conda-forge: "https://mirrors.tuna.tsinghua.edu.cn/anaconda/cloud"'
+    assert "|| conda env create" in files["conda/environment.run.yml"]
     # tsinghua has no Bazel: the canonical place stays
     assert "tuna" not in json.dumps(json.loads(files["nix/target.json"])["bazel"])
     assert "tsinghua" not in files["lock.toml"]
+
+
+def test_conda_on_windows_is_for_running() -> None:
+    """conda-forge has no compiler, no nvcc and no patch there: the build is the script's."""
+    ready = plan.make(lock.for_target(parse("2.10.1-cuda-windows")), mirrors.Mirrors())
+    files = {file.path for file in render.render(ready, ("conda",), render.PURPOSES)}
+    assert {"conda/environment.run.yml", "conda/postinstall.ps1"} <= files
+    assert not {p for p in files if "build" in p or p.endswith(".sh")}
+    with pytest.raises(ConflictError) as caught:
+        render.render(ready, ("conda",), ("build",))
+    assert "--format script" in caught.value.fix
 
 
 def test_the_mirror_of_the_binary_cache_and_of_ubuntu_for_arm() -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from tfenv.build.engines import CONDAS, EngineName
 from tfenv.render import mirrors, render
+from tfenv.render.conda import mirror as conda_mirror
 from tfenv.render.plan import Plan
 
 # Where a container sees the build's folders.
@@ -211,6 +212,7 @@ def _conda(
     inside = [conda, "run", "--no-capture-output", "--prefix", str(prefix)]
     create = [conda, "env", "create", "--prefix", str(prefix)]
     create += ["--file", str(folder / "environment.build.yml")]
+    mirror = {"CONDARC": str(folder / "mirror.condarc")} if conda_mirror(plan) else {}
     steps = [["rm", "-rf", str(prefix)], create]
     if plan.build_requirements:
         pip = [*inside, "python", "-m", "pip", "install", "--require-hashes"]
@@ -222,6 +224,7 @@ def _conda(
         *(
             Command(
                 words=words,
+                variables=mirror if words == create else {},
                 why="the environment" if words == create else "",
                 step="environment",
                 unless=["ls", str(complete)],

@@ -19,32 +19,33 @@ def lock_conda(
         target: the target; its platform need not be this machine's.
         choices: what the user narrowed.
         mirror: a `--mirror` option.
-        channels: channels to take instead of conda-forge or its mirror.
+        channels: channels to take, together, instead of conda-forge or its mirror.
         output: the folder, or None to write nothing.
 
     Raises:
         ConflictError: the channels have no set of builds that fits; the solver's reason is given.
+        DownloadError: neither the mirror nor conda-forge itself can be read.
     """
     import msgspec
 
     from tfenv import lock, render
     from tfenv.files import write_text
     from tfenv.lock.pins import SUBDIR
-    from tfenv.lock.resolve_conda import explicit, solve
+    from tfenv.lock.resolve_conda import explicit, solve_somewhere
     from tfenv.render import conda, mirrors, plan, safety
 
     ready = plan.make(lock.for_target(target, choices), mirrors.parse(mirror))
-    places = [safety.url(channel, "--channel") for channel in channels] or [
-        channel for channel in conda.channels(ready) if channel != "nodefaults"
-    ]
+    given = [safety.url(channel, "--channel") for channel in channels]
+    place = conda.mirror(ready)
+    places = [given] if given else [[f"{place}/conda-forge"]] * bool(place) + [["conda-forge"]]
     subdir = SUBDIR[target.platform]
     # The machine that will use the environment has a driver for the toolchain's CUDA.
     virtual = {"__cuda": ready.cuda_minor} if target.cuda else {}
     document: dict[str, Any] = {"target": target.name, "format": "conda", "subdir": subdir}
-    document["channels"] = places
     document["environments"] = {}
-    for purpose in render.PURPOSES:
-        builds = solve(conda.packages(ready, purpose), places, subdir, virtual)
+    for purpose in conda.able(ready, render.PURPOSES):
+        specs = conda.packages(ready, purpose)
+        document["channels"], builds = solve_somewhere(specs, places, subdir, virtual)
         document["environments"][purpose] = [msgspec.to_builtins(build) for build in builds]
         if output is not None:
             name = f"conda-{subdir}.{purpose}.lock"

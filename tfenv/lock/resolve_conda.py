@@ -95,6 +95,30 @@ def solve(
     return builds
 
 
+def solve_somewhere(
+    specs: Sequence[str],
+    places: Sequence[Sequence[str]],
+    subdir: str,
+    virtual: Mapping[str, str],
+) -> tuple[list[str], tuple[CondaBuild, ...]]:
+    """`solve` at the first place whose channels can be read: a mirror, then the channel's own.
+
+    Returns:
+        The channels that were taken, and the builds.
+
+    Raises:
+        DownloadError: no place can be read; it is about the last one.
+        ConflictError, HashMismatchError, MissingExtraError: as `solve`, at the place that was read.
+    """
+    *before, last = places
+    for channels in before:
+        try:
+            return list(channels), solve(specs, channels, subdir, virtual)
+        except DownloadError:
+            continue
+    return list(last), solve(specs, last, subdir, virtual)
+
+
 async def _solve(
     specs: Sequence[str], channels: Sequence[str], subdir: str, virtual: Mapping[str, str]
 ) -> list[rattler.RepoDataRecord]:

@@ -13,14 +13,35 @@ from tfenv.target import version_key
 from tfenv.toolchain.base import compiler_major
 from tfenv.toolchain.model import matches
 
+CHANNELS = ("conda-forge", "nodefaults")
+
 
 def files(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
-    """The files of the format conda."""
+    """The files of the format conda.
+
+    Raises:
+        ConflictError: conda cannot build the target, or has no CUDA for it.
+    """
+    purposes = able(plan, purposes)
+    if not purposes:
+        raise ConflictError(
+            f"conda cannot build {plan.target.name}",
+            "what a build needs on Windows (MSYS2, Visual Studio, nvcc) is not on conda-forge",
+            "choose --format script, or --purpose run",
+        )
     found = [_file("requirements.txt", plan.requirements, "")]
     found += [
         _file(f"environment.{purpose}.yml", _environment(plan, purpose), purpose)
         for purpose in purposes
     ]
+    if mirror(plan):
+        found.append(
+            _file(
+                "mirror.condarc",
+                engine.render("conda/mirror.condarc.j2", {"mirror": mirror(plan)}),
+                "",
+            )
+        )
     if plan.build_requirements:
         found.append(_file("requirements.tools.txt", plan.build_requirements, ""))
     if "build" in purposes:
@@ -29,13 +50,22 @@ def files(plan: Plan, purposes: tuple[str, ...]) -> list[OutFile]:
             OutFile("conda/build.sh", "conda", "build", recipe.script(plan), executable=True)
         )
     if "run" in purposes:
-        found += [
+        name = "postinstall.ps1" if _windows(plan) else "postinstall.sh"
+        found.append(
             OutFile(
                 f"conda/{name}", "conda", "run", _script(plan, name), executable=name[-1] == "h"
             )
-            for name in ("postinstall.sh", "postinstall.ps1")
-        ]
+        )
     return found
+
+
+def able(plan: Plan, purposes: tuple[str, ...]) -> tuple[str, ...]:
+    """The purposes that conda can serve: on Windows none that compiles."""
+    return tuple(p for p in purposes if p == "run" or not _windows(plan))
+
+
+def _windows(plan: Plan) -> bool:
+    return plan.target.platform.startswith("windows")
 
 
 def _file(name: str, text: str, purpose: str) -> OutFile:
@@ -58,22 +88,27 @@ def _context(plan: Plan, purpose: str) -> dict[str, object]:
         "subdir": SUBDIR[plan.target.platform],
         "name": f"tf-{plan.target.name}-{purpose}",
         "kernel": re.sub(r"[^A-Za-z0-9._-]", "-", f"tf-{plan.target.name}"),
-        "channels": channels(plan),
+        "channels": CHANNELS,
+        "mirror": mirror(plan),
+        "windows": _windows(plan),
+        "nvcc": purpose == "build"
+        and any(p.startswith("cudatoolkit=") for p in packages(plan, purpose)),
         "packages": packages(plan, purpose),
         "tools": bool(plan.build_requirements),
         "requirements": "requirements.build.txt" if purpose == "build" else "requirements.txt",
         "pip_mirror": plan.mirrors.get("pip"),
         "cuda": plan.target.cuda,
-        "libraries": "Library\\bin" if plan.target.platform.startswith("windows") else "lib",
     }
 
 
-def channels(plan: Plan) -> list[str]:
-    """conda-forge, from the mirror where it serves that channel."""
-    mirror = plan.mirrors.get("conda")
+def mirror(plan: Plan) -> str:
+    """The place of a mirror of conda-forge, without the channel's name; empty: there is none.
+
+    The environment names the channel by its own name; conda knows no list of places for one, so a
+    setting beside the file puts the mirror in its place, and without the setting it is itself.
+    """
     serves = plan.mirrors.channels.get("conda", ["conda-forge"])
-    name = f"{mirror}/conda-forge" if mirror and "conda-forge" in serves else "conda-forge"
-    return [name, "nodefaults"]
+    return plan.mirrors.get("conda") if "conda-forge" in serves else ""
 
 
 def packages(plan: Plan, purpose: str) -> list[str]:

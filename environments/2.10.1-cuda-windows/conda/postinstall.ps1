@@ -6,5 +6,5 @@ python -c 'import ipykernel' 2> $null
 if ($LASTEXITCODE -eq 0) {
     python -m ipykernel install --user --name 'tf-2.10.1-cuda-windows' --display-name 'TensorFlow 2.10.1-cuda-windows'
 } else {
-    Write-Output 'no Jupyter kernel registered: install ipykernel in this environment to have one'
+    Write-Output 'no Jupyter kernel registered: for one, conda install -n tf-2.10.1-cuda-windows-run --freeze-installed ipykernel, and run this again'
 }

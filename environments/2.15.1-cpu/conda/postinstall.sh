@@ -6,5 +6,5 @@ cd "$(dirname "$0")"
 if python -c 'import ipykernel' 2> /dev/null; then
   python -m ipykernel install --user --name tf-2.15.1-cpu --display-name 'TensorFlow 2.15.1-cpu'
 else
-  echo "no Jupyter kernel registered: install ipykernel in this environment to have one"
+  echo "no Jupyter kernel registered: for one, conda install -n tf-2.15.1-cpu-run --freeze-installed ipykernel, and run this again"
 fi

@@ -8,5 +8,5 @@ python -m pip install --require-hashes --no-build-isolation -r requirements.txt
 if python -c 'import ipykernel' 2> /dev/null; then
   python -m ipykernel install --user --name tf-2.6.0-cpu-macos --display-name 'TensorFlow 2.6.0-cpu-macos'
 else
-  echo "no Jupyter kernel registered: install ipykernel in this environment to have one"
+  echo "no Jupyter kernel registered: for one, conda install -n tf-2.6.0-cpu-macos-run --freeze-installed ipykernel, and run this again"
 fi

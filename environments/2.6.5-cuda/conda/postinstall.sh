@@ -13,5 +13,5 @@ ACTIVATE
 if python -c 'import ipykernel' 2> /dev/null; then
   python -m ipykernel install --user --name tf-2.6.5-cuda --display-name 'TensorFlow 2.6.5-cuda'
 else
-  echo "no Jupyter kernel registered: install ipykernel in this environment to have one"
+  echo "no Jupyter kernel registered: for one, conda install -n tf-2.6.5-cuda-run --freeze-installed ipykernel, and run this again"
 fi
