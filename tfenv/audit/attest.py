@@ -236,7 +236,7 @@ def _read(path: Path, name: str, found: list[Problem]) -> bytes | None:
             return None
         return path.read_bytes()
     except OSError:
-        found.append(Problem(name, f"{path.name} is missing"))
+        found.append(Problem(name, f"{path.name} is missing: `tfenv attest` writes it"))
         return None
 
 

@@ -182,7 +182,9 @@ def _same_size(pair: Pair, name: str, one: Section, two: Section) -> Found:
         return
     ignored = _ignoring(pair, name)
     if ignored:
-        values = strings.both(_tail(pair.a, one), _tail(pair.b, two))
+        values = " | ".join(file.build_id for file in pair.elves)
+        if name != ".note.gnu.build-id":
+            values = strings.both(_tail(pair.a, one), _tail(pair.b, two))
         yield Explained(path=pair.path, normaliser=ignored, detail=f"{name}: {values}")
         return
     if len(head) > MAX_RANGES:
@@ -194,7 +196,7 @@ def _same_size(pair: Pair, name: str, one: Section, two: Section) -> Found:
 
 
 def _tail(blob: Blob, section: Section) -> bytes:
-    """The last bytes of a section, which of a note are its content."""
+    """The last bytes of a section, which of a debug link are its checksum."""
     size = min(section.size, 20)
     return blob.near(section.offset + section.size - size, size)
 

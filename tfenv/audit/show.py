@@ -12,6 +12,9 @@ from tfenv.errors import one_line
 MAX_LINES = 200
 MAX_EXPLAINED = 60
 _ITSELF = "(the archive itself)"
+_WHOLE = frozenset(
+    (*normalise.NAMES, "metadata", "python-line", "text-line", "instruction", "constant")
+)  # words that a page does not break
 
 
 def headline(result: Audit) -> str:
@@ -112,7 +115,7 @@ _STYLE = (
     "color-scheme:light dark}table{border-collapse:collapse;width:100%}"
     "td,th{border-bottom:1px solid #8884;padding:.3rem .6rem;text-align:left;vertical-align:top;"
     "overflow-wrap:anywhere}code{font-size:.9em}.different{color:#c0392b}"
-    ".equivalent{color:#b9770e}.identical{color:#1e8449}"
+    ".k,th{white-space:nowrap}.equivalent{color:#b9770e}.identical{color:#1e8449}"
 )
 
 
@@ -159,7 +162,9 @@ def _table(title: str, heads: tuple[str, ...], rows: str) -> str:
 
 
 def _row(*cells: str) -> str:
-    return "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in cells) + "</tr>"
+    classes = [" class=k" if cell in _WHOLE else "" for cell in cells]
+    parts = (f"<td{kind}>{_text(cell)}</td>" for kind, cell in zip(classes, cells, strict=True))
+    return f"<tr>{''.join(parts)}</tr>"
 
 
 def _text(text: str) -> str:

@@ -56,6 +56,7 @@ def command(
     if as_json:
         _output.json(result)
     else:
+        click.echo(_verdict(result))
         _output.table(
             ("rule", "status", "detail"), [(r.id, r.status, r.detail) for r in result.rules]
         )
@@ -63,6 +64,17 @@ def command(
             click.echo("\n".join(_annotations(result)))
     if not result.ok:
         click.get_current_context().exit(1)
+
+
+def _verdict(result: Gate) -> str:
+    """The answer in a sentence; a wheel's name is not trusted."""
+    from tfenv.errors import one_line
+
+    broken = [rule.id for rule in result.rules if rule.status == "failed"]
+    if not broken:
+        return f"{one_line(result.wheel)} may be released: all {len(result.rules)} rules hold"
+    count = f"{len(broken)} of {len(result.rules)} rules do not hold"
+    return f"{one_line(result.wheel)} must not be released: {count}: {', '.join(broken)}"
 
 
 def _annotations(result: Gate) -> list[str]:
