@@ -134,6 +134,29 @@ def test_toolchain_of_2_15_1(buildah: images.Buildah, tmp_path: Path) -> None:
 
 @pytest.mark.tf
 @pytest.mark.evidence
+def test_two_finished_images_are_the_same(buildah: images.Buildah, tmp_path: Path) -> None:
+    """The whole of it: apt, pip, byte code, user; at least a minute apart and from nothing."""
+    folder = context("2.15.1-cpu", tmp_path, base="debian:12")
+    ids = []
+    for name in ("tfenv-test-run-first", "tfenv-test-run-second"):
+        options = ("--layers=false", "--no-cache", "--timestamp", "1600000000", "-t", name)
+        done = buildah.build(folder, "-f", str(folder / "Dockerfile.run"), *options)
+        ids.append(done.stdout.split()[-1])
+    assert ids[0] == ids[1], difference(buildah)
+
+
+def difference(buildah: images.Buildah) -> str:
+    """The files in which the two finished images differ."""
+    listing = "find / -xdev -type f -not -path '/proc/*' -exec sha256sum {} + | sort -k2"
+    one, two = (
+        set(buildah.inside(name, ["sh", "-c", listing]).stdout.splitlines())
+        for name in ("tfenv-test-run-first", "tfenv-test-run-second")
+    )
+    return "\n".join(sorted({line.split(None, 1)[-1] for line in one ^ two})[:50])
+
+
+@pytest.mark.tf
+@pytest.mark.evidence
 def test_runtime_of_2_15_1_runs_the_suite(buildah: images.Buildah, tmp_path: Path) -> None:
     """The released wheel in the runtime image: no tfenv, no compiler, not root; the suite passes."""
     folder = context("2.15.1-cpu", tmp_path, base="debian:12")
