@@ -3,7 +3,8 @@
     nox -s evidence -- TARGET…
 
 writes docs/evidence/<target>.json: a report without paths and without the numbers behind each
-verdict, so that it says the same on every machine and reads well in a diff.
+verdict, so that it says the same on every machine and reads well in a diff. What the reports prove
+goes into tfenv/facts/proven.toml.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 
 import msgspec
 
 from tfenv import target as targets
+from tfenv.facts import proofs
 from tfenv.files import write_bytes
+from tfenv.toolchain import catalogue
 from tfenv.verify import drive, stage
 from tfenv.verify.result import Report
 
@@ -62,6 +66,8 @@ def main(names: list[str]) -> int:
         for check in report.failures():
             sys.stdout.write(f"    {check.id}: {check.detail[:200]}\n")
         sys.stdout.flush()
+    proofs.main(FOLDER, datetime.now(timezone.utc).date().isoformat())
+    catalogue.write()
     return 1 if wrong else 0
 
 

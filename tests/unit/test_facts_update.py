@@ -189,6 +189,15 @@ class TestNewRelease:
         assert "documents no tested build" in shown["toolchain"]["compiler"]["reason"]
         assert "tensorflow" in {item["name"] for item in shown["unpinned"]}
         assert "numpy" in shown["toolchain"]
+        script = script.replace("main()", "print(render(entries()))").replace(
+            "from tfenv.__main__ import main",
+            "from tfenv.listing import render; from tfenv.toolchain.catalogue import entries",
+        )
+        command = [sys.executable, "-c", script, str(tmp_path)]
+        listed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+        (line,) = (row for row in listed.splitlines() if row.startswith("2.22.0-cuda\t"))
+        cells = dict(zip(listed.splitlines()[0].split("\t"), line.split("\t"), strict=True))
+        assert (cells["pythons"], cells["bazel"], cells["cuda"]) == ("3.11,3.14", "7.4.1", "12.9")
 
     def test_only_the_ends_of_its_wheels_are_fetched(self, server: Index) -> None:
         release(server)

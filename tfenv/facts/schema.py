@@ -435,10 +435,14 @@ class CmakeExternal(Row, frozen=True):
 
 
 class Proof(Row, frozen=True):
-    """`proven.toml`: how far a target was proven, when, and where the evidence is."""
+    """`proven.toml`: how far a target was proven, when, and where the evidence is.
+
+    imported: installed from its lock and imported. checked: some areas of the verification suite
+    passed. verified: all of them did, in full.
+    """
 
     target: str
-    level: Literal["rendered", "evaluated", "built", "verified", "imported"]
+    level: Literal["rendered", "evaluated", "built", "imported", "checked", "verified"]
     date: str
     python: str
     evidence: str

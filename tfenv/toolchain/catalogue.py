@@ -15,7 +15,7 @@ from tfenv.target import PLATFORM_OF_WORD, Target, catalogue, within
 from tfenv.toolchain import buildtool, cuda, gpu, lookup
 from tfenv.toolchain.python import supported_pythons
 
-_LEVELS = ("rendered", "evaluated", "built", "imported", "verified")
+_LEVELS = ("rendered", "evaluated", "built", "imported", "checked", "verified")
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -93,7 +93,7 @@ def entry(target: Target) -> Entry:
     pythons = supported_pythons(target)[0]
     preferred = lookup.preference(target, "python")
     default = preferred.value if preferred and preferred.value in pythons else pythons[-1]
-    known = lookup.tested(target)
+    known = lookup.builder(target)
     cmake = known.build_tool_version if known and known.build_tool == "cmake" else ""
     limit = buildtool.bound(target)
     bazel = (limit.file if limit else "") or (known.build_tool_version if known else "")
