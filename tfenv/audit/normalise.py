@@ -268,8 +268,12 @@ def explain_content(
     usable = [item for item in allowed if item.content is not None]
     if _OPEN in a or _OPEN in b:
         return None
-    if _after(path, a, facts[0], usable) != _after(path, b, facts[1], usable):
+    one, used = _worked(path, a, facts[0], usable)
+    two, used_too = _worked(path, b, facts[1], usable)
+    if one != two:
         return None
+    # Those that changed nothing are not needed; of the others each is tried.
+    usable = [item for item in usable if item.name in used | used_too]
     for item in list(usable):
         fewer = [other for other in usable if other is not item]
         if _after(path, a, facts[0], fewer) == _after(path, b, facts[1], fewer):
@@ -283,10 +287,20 @@ def after_all(path: str, data: bytes, facts: Facts, allowed: Sequence[Normaliser
 
 
 def _after(path: str, data: bytes, facts: Facts, usable: Sequence[Normaliser]) -> bytes:
+    return _worked(path, data, facts, usable)[0]
+
+
+def _worked(
+    path: str, data: bytes, facts: Facts, usable: Sequence[Normaliser]
+) -> tuple[bytes, set[str]]:
+    """One side after the normalisers, and the names of those that changed something."""
+    changed: set[str] = set()
     for item in usable:
         if item.content is not None:
-            data = item.content(path, data, facts)
-    return data
+            before, data = data, item.content(path, data, facts)
+            if data != before:
+                changed.add(item.name)
+    return data, changed
 
 
 def canonical_path(path: str, facts: Facts) -> str:
