@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,52 @@ def test_windows_scripts_parse(target: str, cuda: str, tmp_path: Path) -> None:
     folder = script(target, tmp_path, cuda=cuda)
     assert errors((folder / "build.ps1").read_bytes(), "powershell") == []
     assert errors((folder / "build.cmd").read_bytes(), "batch") == []
+
+
+def hazards(text: str) -> list[str]:
+    """What Windows PowerShell does otherwise than it reads.
+
+    It drops double quotes inside an argument of a program (cmd.exe alone wants them), and a dry run
+    may change nothing.
+    """
+    found = [
+        f"a double quote in an argument: {line[:60]}"
+        for line in text.splitlines()
+        if re.match(r"\s*(Invoke-Step|& |\$python = & )", line)
+        and "'cmd.exe'" not in line
+        and any('"' in word for word in re.findall(r"'((?:[^']|'')*)'", line))
+    ]
+    before = text.partition("if ($DryRun) { exit 0 }")[0]
+    changes = r"^(?:New-Item|Copy-Item|Move-Item|Remove-Item|Set-Location|git) .*"
+    return found + [
+        f"in a dry run: {one[:60]}" for one in re.findall(changes, before, re.MULTILINE)
+    ]
+
+
+@pytest.mark.parametrize(("target", "cuda"), WINDOWS)
+def test_windows_scripts_have_no_known_hazard(target: str, cuda: str, tmp_path: Path) -> None:
+    folder = script(target, tmp_path, cuda=cuda)
+    text = (folder / "build.ps1").read_text("utf-8")
+    assert "if ($DryRun) { exit 0 }" in text
+    assert text.isascii()  # Windows PowerShell reads a file without a mark in its own code page
+    assert hazards(text) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        """Invoke-Step $python @('-c', 'print("a")') 5""",
+        """New-Item -ItemType Directory -Path $Work""",
+    ],
+)
+def test_a_hazard_is_found(line: str) -> None:
+    assert hazards(f"{line}\n")
+
+
+def test_the_wheel_of_2_17_and_newer_is_taken_from_its_rule(tmp_path: Path) -> None:
+    text = (script("2.18.1-cpu-windows", tmp_path) / "build.ps1").read_text("utf-8")
+    assert "\\wheel_house" in text
+    assert "build_pip_package.exe" not in text
 
 
 def test_a_broken_script_does_not_parse() -> None:

@@ -142,6 +142,7 @@ def _windows(plan: Plan) -> list[OutFile]:
     common["variables"] |= {"CC_OPT_FLAGS": f"/arch:{march or 'AVX'}"}
     context = common | {
         "tool": "cmake" if with_cmake else "bazel",
+        "wheel_rule": within(plan.target.version, ">=2.17"),
         "cmake": plan.value("cmake"),
         "msvc": plan.value("compiler").split()[1],
         "vs_range": _VISUAL_STUDIO.get(plan.value("compiler").split()[1], ""),

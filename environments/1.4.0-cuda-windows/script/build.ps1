@@ -13,6 +13,8 @@ param(
 )
 Set-StrictMode -Version 2
 $ErrorActionPreference = 'Stop'
+# The progress bar of Windows PowerShell slows a download down tenfold.
+$ProgressPreference = 'SilentlyContinue'
 $here = $PSScriptRoot
 
 function Stop-Build([string] $What, [string] $Why, [string] $Fix, [int] $Code) {
@@ -51,7 +53,10 @@ if (-not $longPaths -or $longPaths.LongPathsEnabled -ne 1) {
     Write-Warning 'LongPathsEnabled is off: an administrator can set it under HKLM\SYSTEM\CurrentControlSet\Control\FileSystem'
 }
 Assert-Program 'git' 'install Git for Windows'
-$python = if ($env:PYTHON_BIN_PATH) { $env:PYTHON_BIN_PATH } else { (& py '-3.6' -c 'import sys; print(sys.executable)') }
+$python = $env:PYTHON_BIN_PATH
+if (-not $python -and (Get-Command 'py' -ErrorAction SilentlyContinue)) {
+    $python = & py '-3.6' -c 'import sys; print(sys.executable)'
+}
 if (-not $python) {
     Stop-Build 'Python 3.6 is missing' 'neither PYTHON_BIN_PATH nor the py launcher has it' 'install it from python.org, 64 bits' 6
 }
@@ -86,11 +91,11 @@ if ($Proxy) {
     $env:HTTP_PROXY = $Proxy
     $env:HTTPS_PROXY = $Proxy
 }
-New-Item -ItemType Directory -Force -Path $Work, "$Work\downloads", "$Work\out" | Out-Null
+if (-not $DryRun) { New-Item -ItemType Directory -Force -Path $Work, "$Work\downloads", "$Work\out" | Out-Null }
 $env:GIT_CONFIG_GLOBAL = "$Work\gitconfig"
-git config --file $env:GIT_CONFIG_GLOBAL core.longpaths true
-git config --file $env:GIT_CONFIG_GLOBAL core.autocrlf false
-if ($GitMirror) { git config --file $env:GIT_CONFIG_GLOBAL "url.$GitMirror.insteadOf" 'https://github.com/' }
+Invoke-Step 'git' @('config', '--file', $env:GIT_CONFIG_GLOBAL, 'core.longpaths', 'true') 6
+Invoke-Step 'git' @('config', '--file', $env:GIT_CONFIG_GLOBAL, 'core.autocrlf', 'false') 6
+if ($GitMirror) { Invoke-Step 'git' @('config', '--file', $env:GIT_CONFIG_GLOBAL, "url.$GitMirror.insteadOf", 'https://github.com/') 6 }
 
 # --- downloads ------------------------------------------------------------------------------
 
@@ -128,7 +133,8 @@ if (-not $DryRun) {
     if (Test-Path -LiteralPath $tree) { Remove-Item -Recurse -Force -LiteralPath $tree }
     New-Item -ItemType Directory -Path $tree | Out-Null
 }
-Invoke-Step $python @('-c', 'import sys, tarfile; t = tarfile.open(sys.argv[1]); [setattr(m, "name", m.name.split("/", 1)[1]) for m in t if "/" in m.name]; t.extractall(sys.argv[2], [m for m in t.getmembers() if not m.name.startswith(("/", "..")) and m.name and "/../" not in m.name])', "$Work\downloads\tensorflow.tar.gz", $tree) 5
+# Windows PowerShell drops double quotes inside an argument: Python's code has single ones only.
+Invoke-Step $python @('-c', 'import sys, tarfile; t = tarfile.open(sys.argv[1]); [setattr(m, ''name'', m.name.split(''/'', 1)[1]) for m in t if ''/'' in m.name]; t.extractall(sys.argv[2], [m for m in t.getmembers() if not m.name.startswith((''/'', ''..'')) and m.name and ''/../'' not in m.name])', "$Work\downloads\tensorflow.tar.gz", $tree) 5
 
 # Our own edits, each where its text is found exactly as often as it was when it was written down.
 Invoke-Step $python @("$here\edit.py", "$here\edits.json", $tree) 5

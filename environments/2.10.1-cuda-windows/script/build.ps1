@@ -12,6 +12,8 @@ param(
 )
 Set-StrictMode -Version 2
 $ErrorActionPreference = 'Stop'
+# The progress bar of Windows PowerShell slows a download down tenfold.
+$ProgressPreference = 'SilentlyContinue'
 $here = $PSScriptRoot
 
 function Stop-Build([string] $What, [string] $Why, [string] $Fix, [int] $Code) {
@@ -50,7 +52,10 @@ if (-not $longPaths -or $longPaths.LongPathsEnabled -ne 1) {
     Write-Warning 'LongPathsEnabled is off: an administrator can set it under HKLM\SYSTEM\CurrentControlSet\Control\FileSystem'
 }
 Assert-Program 'git' 'install Git for Windows'
-$python = if ($env:PYTHON_BIN_PATH) { $env:PYTHON_BIN_PATH } else { (& py '-3.10' -c 'import sys; print(sys.executable)') }
+$python = $env:PYTHON_BIN_PATH
+if (-not $python -and (Get-Command 'py' -ErrorAction SilentlyContinue)) {
+    $python = & py '-3.10' -c 'import sys; print(sys.executable)'
+}
 if (-not $python) {
     Stop-Build 'Python 3.10 is missing' 'neither PYTHON_BIN_PATH nor the py launcher has it' 'install it from python.org, 64 bits' 6
 }
@@ -74,7 +79,12 @@ $header = @('include\cudnn_version.h', 'include\cudnn.h') | ForEach-Object { Joi
 if (-not $header -or -not (Select-String -LiteralPath $header -Pattern '#define CUDNN_MAJOR 8' -Quiet)) {
     Stop-Build 'cuDNN 8 is missing' "no header below $Cudnn names it" 'unpack NVIDIA''s archive for CUDA 11.2 and name its folder with -Cudnn' 6
 }
-Assert-Program 'bash' 'install MSYS2, with patch, unzip and zip, and put its usr\bin on PATH'
+# Bazel's own rules run bash; the one in System32 belongs to the Linux subsystem and is no use to it.
+$bash = Get-Command 'bash' -All -ErrorAction SilentlyContinue |
+    Where-Object { $_.Source -and -not $_.Source.StartsWith($env:SystemRoot, 'OrdinalIgnoreCase') } | Select-Object -First 1
+if (-not $bash) {
+    Stop-Build 'bash is missing' 'Bazel runs it' 'install MSYS2, with patch, unzip and zip, and put its usr\bin on PATH' 6
+}
 
 # --- settings of this build alone -----------------------------------------------------------
 
@@ -87,11 +97,11 @@ if ($Proxy) {
     $env:HTTP_PROXY = $Proxy
     $env:HTTPS_PROXY = $Proxy
 }
-New-Item -ItemType Directory -Force -Path $Work, "$Work\downloads", "$Work\out" | Out-Null
+if (-not $DryRun) { New-Item -ItemType Directory -Force -Path $Work, "$Work\downloads", "$Work\out" | Out-Null }
 $env:GIT_CONFIG_GLOBAL = "$Work\gitconfig"
-git config --file $env:GIT_CONFIG_GLOBAL core.longpaths true
-git config --file $env:GIT_CONFIG_GLOBAL core.autocrlf false
-if ($GitMirror) { git config --file $env:GIT_CONFIG_GLOBAL "url.$GitMirror.insteadOf" 'https://github.com/' }
+Invoke-Step 'git' @('config', '--file', $env:GIT_CONFIG_GLOBAL, 'core.longpaths', 'true') 6
+Invoke-Step 'git' @('config', '--file', $env:GIT_CONFIG_GLOBAL, 'core.autocrlf', 'false') 6
+if ($GitMirror) { Invoke-Step 'git' @('config', '--file', $env:GIT_CONFIG_GLOBAL, "url.$GitMirror.insteadOf", 'https://github.com/') 6 }
 
 # --- downloads ------------------------------------------------------------------------------
 
@@ -130,7 +140,8 @@ if (-not $DryRun) {
     if (Test-Path -LiteralPath $tree) { Remove-Item -Recurse -Force -LiteralPath $tree }
     New-Item -ItemType Directory -Path $tree | Out-Null
 }
-Invoke-Step $python @('-c', 'import sys, tarfile; t = tarfile.open(sys.argv[1]); [setattr(m, "name", m.name.split("/", 1)[1]) for m in t if "/" in m.name]; t.extractall(sys.argv[2], [m for m in t.getmembers() if not m.name.startswith(("/", "..")) and m.name and "/../" not in m.name])', "$Work\downloads\tensorflow.tar.gz", $tree) 5
+# Windows PowerShell drops double quotes inside an argument: Python's code has single ones only.
+Invoke-Step $python @('-c', 'import sys, tarfile; t = tarfile.open(sys.argv[1]); [setattr(m, ''name'', m.name.split(''/'', 1)[1]) for m in t if ''/'' in m.name]; t.extractall(sys.argv[2], [m for m in t.getmembers() if not m.name.startswith((''/'', ''..'')) and m.name and ''/../'' not in m.name])', "$Work\downloads\tensorflow.tar.gz", $tree) 5
 
 # --- Python packages by hash ----------------------------------------------------------------
 
@@ -155,9 +166,10 @@ $env:PATH = "$Cuda\bin;$Cudnn\bin;$env:PATH"
 
 # --- build ----------------------------------------------------------------------------------
 
-Copy-Item -Force -LiteralPath "$Work\downloads\bazelisk-windows-amd64.exe" -Destination "$Work\bazel.exe"
+if (-not $DryRun) { Copy-Item -Force -LiteralPath "$Work\downloads\bazelisk-windows-amd64.exe" -Destination "$Work\bazel.exe" }
 $env:USE_BAZEL_VERSION = '5.1.1'
 $env:BAZELISK_VERIFY_SHA256 = '03061f1e9aac1966155ca402dcd1075c6493dfe85df72aa2cf3e12fcaa258d90'
+$env:BAZEL_SH = $bash.Source
 $env:BAZEL_VC = Split-Path -Parent (Split-Path -Parent (Split-Path -Parent $vcvars))
 $env:PYTHON_BIN_PATH = $envPython
 $env:USE_DEFAULT_PYTHON_LIB_PATH = '1'
@@ -188,7 +200,7 @@ $env:TF_CUDA_COMPUTE_CAPABILITIES = 'sm_35,sm_50,sm_60,sm_70,sm_75,compute_80'
 $env:TF_NCCL_VERSION = ''
 $env:CUDA_TOOLKIT_PATH = $Cuda
 $env:CUDNN_INSTALL_PATH = $Cudnn
-Set-Location -LiteralPath $(if ($DryRun) { $Work } else { $tree })
+if (-not $DryRun) { Set-Location -LiteralPath $tree }
 # Questions take their defaults when nobody answers; every answer that matters is a variable above.
 Invoke-Step 'cmd.exe' @('/d', '/c', "`"$envPython`" configure.py < nul") 5
 Invoke-Step "$Work\bazel.exe" @("--output_user_root=$Work\b", 'build', '--config=opt', '--config=cuda', '//tensorflow/tools/pip_package:build_pip_package') 5
