@@ -271,7 +271,29 @@ def test_the_timestamp_mask_takes_nothing_else(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"/usr/lib/libcuda.so", b"a/tmp/b/c", b"/etc/passwd", b"/temporary/x"]
+    ("one", "two"),
+    [
+        (b"C:\\Users\\a\\x.pdb", b"D:\\_bazel_kbuilder\\b7\\execroot\\x.pdb"),
+        (b"c:/tmp/one/x.cc", b"C:/build/x.cc"),
+    ],
+)
+def test_build_folders_of_windows(one: bytes, two: bytes) -> None:
+    facts = normalise.Facts()
+    assert normalise.mask_path("x", one, facts) == normalise.mask_path("x", two, facts)
+    other = normalise.mask_path("x", two.replace(b"x.", b"y."), facts)
+    assert normalise.mask_path("x", one, facts) != other
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"C:\\Windows\\System32\\nvcuda.dll",
+        b"abC:\\tmp\\a\\b",
+        b"/usr/lib/libcuda.so",
+        b"a/tmp/b/c",
+        b"/etc/passwd",
+        b"/temporary/x",
+    ],
 )
 def test_the_path_mask_takes_nothing_else(data: bytes) -> None:
     assert normalise.mask_path("x", data, normalise.Facts()) == data

@@ -109,7 +109,7 @@ EXPECTED = [
         "", None, "NEON", "v2.16.1-19-g810f233968c",
         [], [], "", 9758, {"@rpath/libtensorflow_framework.2.dylib"},
     ),
-    # Built without AVX: TensorFlow's own log line lists AVX among what it was not compiled for.
+    # Eigen's text in it says SSE2, where that of 1.15.5 for Windows says AVX.
     Expected(
         Released(
             "tensorflow_gpu-2.10.1-cp310-cp310-win_amd64.whl",

@@ -121,12 +121,14 @@ def mask_timestamp(_path: str, data: bytes, _facts: Facts) -> bytes:
 _BUILD_PATH = re.compile(
     rb"(?<![\w./-])/(?:tmp|var/tmp|private/var|home|root|Users|build|builddir|workspace|mnt|opt/build)"
     rb"(?:/[\w.+@~=-]+)*/"
+    rb"|(?<![\w.])[A-Za-z]:[\\/](?i:users|tmp|temp|build|workspace|_bazel_\w+)"
+    rb"(?:[\\/][\w.+@~=-]+)*[\\/]"
 )
 
 
 def mask_path(_path: str, data: bytes, _facts: Facts) -> bytes:
     """The folder of a path below the places where builds happen; the file's name stays."""
-    return _BUILD_PATH.sub(mark("build") + b"/", data)
+    return _BUILD_PATH.sub(lambda found: mark("build") + found[0][-1:], data)
 
 
 _PYC_LONG_HEADER = 3390  # magic number of the first CPython 3.7: 16 bytes of header, before 12
@@ -203,7 +205,7 @@ REGISTRY: tuple[Normaliser, ...] = (
     ),
     Normaliser(
         "embedded-path",
-        "the folder of a file below the usual places of builds (/tmp, /home, /build, ...); the "
+        "the folder of a file below the usual places of builds (/tmp, /home, C:\\Users, ...); the "
         "file's name is still compared",
         "content",
         content=mask_path,
