@@ -9,8 +9,9 @@ import pytest
 from tfenv import facts, lock, toolchain
 from tfenv.errors import ConflictError, UnknownTargetError, UnsafeValueError
 from tfenv.facts import schema
-from tfenv.target import Target, catalogue, parse
+from tfenv.target import Target, catalogue, parse, releases
 from tfenv.toolchain import Choices, Toolchain, gpu, hostcc, lookup
+from tfenv.toolchain import catalogue as listed
 from tfenv.toolchain.base import certainly_within, compiler_major
 
 
@@ -80,6 +81,46 @@ def test_a_card_too_new_for_any_cuda_of_the_release() -> None:
 
 def test_a_card_too_old_for_the_cuda() -> None:
     assert "sm_50" in refused("2.21.0-cuda", gpu="3.5").why
+
+
+class TestWhatIsLeft:
+    """A card that the CUDA of a release does not compile for."""
+
+    def test_another_cuda_of_the_release_comes_first(self) -> None:
+        assert refused("2.6.5-cuda", cuda="11.0", gpu="rtx3090").fix == "--cuda 11.3"
+
+    def test_code_of_the_same_major_runs_on_it(self) -> None:
+        error = refused("2.10.1-cuda-windows", gpu="rtx4090")
+        assert error.fix.startswith("--gpu 8.6: what is compiled for it runs on 8.9 too")
+        assert choose("2.10.1-cuda-windows", gpu="8.6").get("capabilities") == "8.6"
+        assert "--gpu" not in refused("2.3.4-cuda", gpu="rtx3090").fix
+
+    def test_a_newer_release_then_ptx_then_the_container(self) -> None:
+        fix = refused("2.3.4-cuda", gpu="rtx3090").fix
+        order = ("2.5.0-cuda is the first", "compute_70 PTX", "NVIDIA's own TensorFlow container")
+        places = [fix.index(text) for text in order]
+        assert places == sorted(places)
+        assert "slow, and no source reports this release working so" in fix
+
+    def test_where_no_release_compiles_for_it_the_newest_wheel_is_named(self) -> None:
+        fix = refused("1.15.5-cuda", gpu="rtx5090").fix
+        assert "the released wheel of 2.21.0-cuda, whose compute_90 PTX" in fix
+
+    def test_an_old_card_needs_an_older_release(self) -> None:
+        error = refused("2.21.0-cuda", gpu="k80")
+        assert error.fix.startswith("take an older TensorFlow: 2.14.1-cuda is the last")
+        assert "container" not in error.fix
+        assert choose("2.14.1-cuda", gpu="k80").get("capabilities") == "3.7"
+
+    def test_what_tensorflow_itself_has_no_code_for(self) -> None:
+        assert choose("1.15.5-cuda", gpu="gtx680").get("capabilities") == "3.0"
+        error = refused("2.3.4-cuda", gpu="gtx680")
+        assert "supports 3.5 and newer only" in error.why
+        assert error.fix.startswith("take an older TensorFlow: 1.15.5-cuda is the last")
+        assert {e.version for e in listed.matching(listed.Filter(gpu="gtx680"))} <= set(
+            v for v in releases() if v.startswith("1.")
+        )
+        assert refused("1.4.0-cuda", gpu="2.0").fix == "take a newer card"
 
 
 def test_an_unknown_card() -> None:
@@ -203,7 +244,7 @@ def test_what_a_refusal_names_instead_works(name: str) -> None:
             except ConflictError as error:
                 found = re.match(r"--([a-z-]+) (\S+)", error.fix)
                 if found is None:
-                    unclear = not re.match(r"leave|ask for|take a newer|use ", error.fix)
+                    unclear = not re.match(r"leave|ask for|take an?|use ", error.fix)
                     if unclear:
                         pytest.fail(f"{name} --{key} {value}: {error.fix}")
                     continue

@@ -12,7 +12,7 @@ from tfenv.facts import schema
 from tfenv.facts.versions import specifier
 from tfenv.listing import Entry
 from tfenv.target import PLATFORM_OF_WORD, Target, catalogue, within
-from tfenv.toolchain import buildtool, cuda, gpu, lookup
+from tfenv.toolchain import buildtool, cards, cuda, gpu, lookup
 from tfenv.toolchain.python import supported_pythons
 
 _LEVELS = ("rendered", "evaluated", "built", "imported", "checked", "verified")
@@ -52,7 +52,7 @@ def matching(wanted: Filter) -> list[Entry]:
         and (not wanted.product or entry.product == wanted.product)
         and (not spec or within(entry.version, spec))
         and (not wanted.python or wanted.python in entry.pythons)
-        and (not sm or _compiles_for(catalogue()[entry.name], sm))
+        and (not sm or cards.compiles_for(catalogue()[entry.name], sm))
     ]
 
 
@@ -80,12 +80,6 @@ def _platform(text: str) -> str:
         return text
     known = ", ".join(word for word in words if word)
     raise UsageError(f"--platform {text[:40]} is not known", f"known are {known}", "choose one")
-
-
-def _compiles_for(target: Target, sm: str) -> bool:
-    if not target.cuda:
-        return False
-    return any((row := gpu.arch(pair.cuda)) and sm in row.sm for pair in cuda.pairs(target))
 
 
 def entry(target: Target) -> Entry:

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-
-import msgspec
-
 from tfenv import facts
 from tfenv.errors import ConflictError
 from tfenv.facts import schema
-from tfenv.target import Target, catalogue, version_key, within
-from tfenv.toolchain import gpu, hostcc, lookup
+from tfenv.target import Target, version_key, within
+from tfenv.toolchain import cards, gpu, hostcc, lookup
 from tfenv.toolchain.model import Choices, Chosen, Rejected, matches
+from tfenv.toolchain.pairs import Pair, pairs
 
-
-class Pair(msgspec.Struct, frozen=True):
-    """A CUDA and a cuDNN that belong together, and who says so."""
-
-    cuda: str
-    cudnn: str
-    reason: str
-    source: str
+__all__ = ["Pair", "archive", "archives", "cuda", "hermetic", "pairs", "toolkits"]
 
 
 def cuda(target: Target, choices: Choices, compiler: str) -> dict[str, Chosen]:
     """CUDA, cuDNN, compute capabilities and the driver that they need."""
     wanted = gpu.capability(choices.gpu) if choices.gpu else None
     if choices.cuda and wanted:
-        _refuse_arch(target, choices.cuda, wanted)
+        cards.refuse(target, choices.cuda, wanted)
     pair, rule = _pair(target, choices)
     toolkit = _toolkit(target, choices.cuda or pair.cuda)
     if wanted:
-        _refuse_arch(target, toolkit.version, wanted)
+        cards.refuse(target, toolkit.version, wanted)
     host = hostcc.host_compiler(target, toolkit.version, compiler)
     refused = _other_pairs(target, toolkit.version)
     reason = pair.reason if rule != "user" else f"--cuda {choices.cuda}; {pair.reason}"
@@ -43,22 +33,6 @@ def cuda(target: Target, choices: Choices, compiler: str) -> dict[str, Chosen]:
         "capabilities": _capabilities(target, toolkit.version, wanted),
         "driver": _driver(target, toolkit.version),
     }
-
-
-@functools.cache
-def pairs(target: Target) -> tuple[Pair, ...]:
-    """Known pairs: the default first, then the tested one, then others'."""
-    found: list[tuple[int, Pair]] = []
-    known = lookup.tested(target)
-    if known is not None and known.cuda:
-        text = f"TensorFlow tested CUDA {known.cuda} with cuDNN {known.cudnn} for {known.version}"
-        found.append((1, Pair(known.cuda, known.cudnn, text, known.source)))
-    for row in facts.rows(schema.CudaPair):
-        here = not row.platforms or target.platform in row.platforms
-        if here and within(target.version, row.versions):
-            rank = 0 if row.default else 2
-            found.append((rank, Pair(row.cuda, row.cudnn, row.reason, row.source)))
-    return tuple(pair for _, pair in sorted(found, key=lambda item: item[0]))
 
 
 def _pair(target: Target, choices: Choices) -> tuple[Pair, str]:
@@ -91,61 +65,6 @@ def _same_major(target: Target, wanted: str, known: tuple[Pair, ...]) -> Pair:
         )
     reason = f"of the same major as CUDA {near[0].cuda}, which is known to work; not tested itself"
     return Pair(wanted, near[0].cudnn.split(".")[0], reason, near[0].source)
-
-
-def _refuse_arch(target: Target, cuda_version: str, wanted: tuple[str, str]) -> None:
-    sm, source = wanted
-    row = gpu.arch(cuda_version)
-    if row is None or sm in row.sm:
-        return
-    name = gpu.sm_name(sm)
-    first = gpu.first_cuda_for(sm)
-    if version_key(sm) < version_key(row.sm[0]):
-        why = f"CUDA {row.cuda} compiles for {gpu.sm_name(row.sm[0])} and newer ({row.source})"
-    elif first is None:
-        why = f"no CUDA in the facts compiles for {name} ({row.source})"
-    else:
-        why = f"CUDA {first.cuda} is the first that knows {name} ({first.source})"
-    raise ConflictError(
-        f"CUDA {row.cuda} cannot compile for compute capability {sm} ({name}; {source})",
-        why,
-        _what_is_left(target, sm),
-    )
-
-
-def _what_is_left(target: Target, sm: str) -> str:
-    able = [p.cuda for p in pairs(target) if (row := gpu.arch(p.cuda)) and sm in row.sm]
-    if able:
-        return f"--cuda {able[0]}"
-    ways: list[str] = []
-    newer = _first_release_for(target, sm)
-    if newer:
-        ways.append(f"take a newer TensorFlow: {newer} is the first whose tested CUDA knows it")
-    info = lookup.build_info(target)
-    ptx = [c for c in (info.capabilities if info else []) if c.startswith("compute_")]
-    if ptx and version_key(sm) > version_key(_dotted(ptx[-1])):
-        ways.append(
-            f"use the released wheel, whose {ptx[-1]} PTX the driver may compile at the first "
-            f"start (slow, and no source reports this release working so)"
-        )
-    ways.append("use NVIDIA's own TensorFlow container for that card")
-    return "; or ".join(ways)
-
-
-def _dotted(name: str) -> str:
-    digits = name.rpartition("_")[2].rstrip("af")
-    return f"{digits[:-1]}.{digits[-1]}"
-
-
-def _first_release_for(target: Target, sm: str) -> str:
-    for name, other in catalogue().items():
-        if (other.variant, other.platform, other.product) != ("cuda", target.platform, "wheel"):
-            continue
-        if version_key(other.version) <= version_key(target.version):
-            continue
-        if any((row := gpu.arch(p.cuda)) and sm in row.sm for p in pairs(other)):
-            return name
-    return ""
 
 
 def toolkits(target: Target) -> list[schema.CudaToolkit]:
@@ -227,7 +146,7 @@ def _capabilities(target: Target, cuda_version: str, wanted: tuple[str, str] | N
         return Chosen(wanted[0], "user", f"compute capability {wanted[0]}: {wanted[1]}", source)
     info = lookup.build_info(target)
     if info is not None and info.capabilities:
-        able = [c for c in info.capabilities if row is None or _dotted(c) in row.sm]
+        able = [c for c in info.capabilities if row is None or gpu.dotted(c) in row.sm]
         reason = f"what the released wheel of {info.distribution} {info.version} was built for"
         return Chosen(",".join(able), "as-released", reason, info.source)
     sm = [c for c in (row.sm if row else []) if version_key(c) >= version_key("3.5")]

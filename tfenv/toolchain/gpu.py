@@ -86,3 +86,9 @@ def first_cuda_for(sm: str) -> schema.CudaArch | None:
 def sm_name(number: str) -> str:
     """8.6 -> sm_86."""
     return "sm_" + number.replace(".", "")
+
+
+def dotted(name: str) -> str:
+    """sm_86 and compute_86 -> 8.6."""
+    digits = name.rpartition("_")[2].rstrip("af")
+    return f"{digits[:-1]}.{digits[-1]}"
