@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -91,15 +92,16 @@ def test_the_engine_conda(tmp_path: Path) -> None:
     conda.chmod(0o755)
     channel(tmp_path / "channel", bazelisk(tmp_path / "npm"))
     with served(tmp_path / "channel") as url:
-        variables = {
-            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
-            "STANDIN_CHANNEL": url,
-            "STANDIN_CACHE": str(tmp_path / "packages"),
-            "BAZELISK_BASE_URL": "http://127.0.0.1:9",  # it has to take the Bazel that it is given
-            "BAZELISK_HOME": str(tmp_path / "bazelisk"),
-        }
+        build = functools.partial(
+            builds.build,
+            PATH=f"{tools}{os.pathsep}{os.environ['PATH']}",
+            STANDIN_CHANNEL=url,
+            STANDIN_CACHE=str(tmp_path / "packages"),
+            BAZELISK_BASE_URL="http://127.0.0.1:9",  # it has to take the Bazel that it is given
+            BAZELISK_HOME=str(tmp_path / "bazelisk"),
+        )
         try:
-            code, first, said = builds.build(work, TARGET, "--engine", "conda", **variables)
+            code, first, said = build(work, TARGET, "--engine", "conda")
             assert code == 0, (first, said, log(work))
             assert (first["engine"], first["bazel"]) == ("conda", "0.26.1")
             assert Path(first["files"][0]).stat().st_size > 100_000_000
@@ -110,7 +112,7 @@ def test_the_engine_conda(tmp_path: Path) -> None:
                 "conda-meta/tfenv-*"
             )
             marker.unlink()
-            code, again, said = builds.build(work, TARGET, "--engine", "conda", **variables)
+            code, again, said = build(work, TARGET, "--engine", "conda")
             assert (code, again["products"]) == (0, first["products"]), log(work)
             assert marker.is_file()
         finally:

@@ -216,7 +216,7 @@ def test_ctrl_c_ends_the_container(
 
 def test_a_base_image_that_is_not_there_is_a_failed_download(site: Site, tmp_path: Path) -> None:
     more = ("--base-image", "127.0.0.1:9/nothing:1")
-    code, document, said = site.build(tmp_path, *more)
+    code, document, _ = site.build(tmp_path, *more)
     assert code == 4, document
     assert "base image" in document["error"]["what"]
     assert "127.0.0.1:9" in document["error"]["why"]

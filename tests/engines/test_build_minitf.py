@@ -51,6 +51,9 @@ def test_a_wheel_comes_out_and_again_nothing_is_done(place: Path, target: str) -
 
     seen = inspect(Path(wheel))
     assert (seen.version, seen.record_ok) == (target.partition("-")[0], True)
+    # TensorFlow's build says linux_x86_64; the wheel has the tag that its libraries honour.
+    assert seen.tags.real in seen.tags.claimed
+    assert first["tag"] == f"{seen.tags.real}, which its libraries honour"
     runs = list((place / ".tfenv" / "runs" / target).iterdir())
     events = (runs[0] / "events.jsonl").read_text()
     assert '"exit_name": "SUCCESS"' in events

@@ -6,17 +6,19 @@ import hashlib
 import io
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
 import tarfile
+import zipfile
 from pathlib import Path
 
 import filelock
 import msgspec
 import pytest
 
-from tests.wheel_maker import make_wheel
+from tests.wheel_maker import compile_library, make_wheel
 from tfenv import lock as locks
 from tfenv import toolchain
 from tfenv.build import bazel, driver, failure, inspection, npm, record, run, source
@@ -28,6 +30,7 @@ from tfenv.fetch.item import Item
 from tfenv.fetch.stage import Source
 from tfenv.files import write_text
 from tfenv.target import parse
+from tfenv.wheel.inspect import inspect
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX system")
 TARGET = parse("2.6.5-cpu")
@@ -392,7 +395,8 @@ class TestInspection:
         path = make_wheel(
             tmp_path, {"tensorflow/__init__.py": b""}, version=version, record=record_file
         )
-        return inspection.look(tmp_path, [record.Product(path.name, "", 0)], TARGET)
+        made = [record.Product(path.name, "", 0)]
+        return inspection.look(tmp_path, made, TARGET, tmp_path / "fit").runs_on
 
     def test_a_wheel_of_the_target(self, tmp_path: Path) -> None:
         assert "CPython 3.7" in self.look(tmp_path, "2.6.5")
@@ -408,4 +412,69 @@ class TestInspection:
             self.look(tmp_path, "2.6.5", b"tensorflow/__init__.py,sha256=AAAA,0\n")
 
     def test_libraries_are_taken_as_they_are(self, tmp_path: Path) -> None:
-        assert inspection.look(tmp_path, [record.Product("lib.so", "", 0)], TARGET) == ""
+        write_text(tmp_path / "lib.so", "x")
+        made = [record.Product("lib.so", "", 0)]
+        looked = inspection.look(tmp_path, made, TARGET, tmp_path / "fit")
+        assert looked == inspection.Looked()
+        assert (tmp_path / "fit" / "lib.so").read_text() == "x"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="names x86_64's tags")
+class TestRepair:
+    """Wheels around a library that is compiled on the spot."""
+
+    def look(
+        self, folder: Path, library: bytes, tag: str = "linux_x86_64"
+    ) -> tuple[Path, inspection.Looked]:
+        members = {"tensorflow/lib.so": library, "tensorflow/__init__.py": b""}
+        wheel = make_wheel(folder / "made", members, version="2.6.5", tag=f"cp37-cp37m-{tag}")
+        made = [record.Product(wheel.name, "", 0)]
+        looked = inspection.look(folder / "made", made, TARGET, folder / "fit")
+        (fit,) = (folder / "fit").iterdir()
+        return fit, looked
+
+    def test_a_wheel_gets_the_tag_that_it_honours(self, tmp_path: Path) -> None:
+        library = compile_library(tmp_path / "c", 'extern "C" int f() { return 1; }', "-nostdlib")
+        fit, looked = self.look(tmp_path / "one", library)
+        assert fit.name == (
+            "tensorflow_cpu-2.6.5-cp37-cp37m-manylinux1_x86_64.manylinux_2_5_x86_64.whl"
+        )
+        assert looked.tag == "manylinux_2_5_x86_64, which its libraries honour"
+        with zipfile.ZipFile(fit) as pack:
+            assert pack.testzip() is None
+            text = pack.read("tensorflow_cpu-2.6.5.dist-info/WHEEL").decode()
+            assert pack.read("tensorflow/lib.so") == library
+        assert [line for line in text.splitlines() if line.startswith("Tag:")] == [
+            "Tag: cp37-cp37m-manylinux1_x86_64",
+            "Tag: cp37-cp37m-manylinux_2_5_x86_64",
+        ]
+        found = inspect(fit)
+        assert (found.ok, found.record_ok, found.tags.honoured) == (True, True, True)
+        again, _ = self.look(tmp_path / "two", library)
+        assert again.read_bytes() == fit.read_bytes()
+
+    def test_a_wheel_that_needs_another_library_keeps_its_tag(self, tmp_path: Path) -> None:
+        compile_library(tmp_path, "int g() { return 1; }", "-Wl,-soname,libown.so.1", name="o.so")
+        library = compile_library(
+            tmp_path,
+            "int g(); int f() { return g(); }",
+            "-nostdlib",
+            "-Wl,--no-as-needed",
+            str(tmp_path / "o.so"),
+        )
+        fit, looked = self.look(tmp_path / "one", library)
+        assert fit.name.endswith("-linux_x86_64.whl")
+        assert "libown.so.1" in looked.tag
+
+    def test_a_library_that_looks_in_a_folder_of_the_build_machine(self, tmp_path: Path) -> None:
+        flags = ("-nostdlib", "-Wl,-rpath,/home/me/lib")
+        library = compile_library(tmp_path / "c", 'extern "C" int f() { return 1; }', *flags)
+        fit, looked = self.look(tmp_path / "one", library)
+        assert fit.name.endswith("-linux_x86_64.whl")
+        assert "/home/me/lib" in looked.tag
+
+    def test_a_tag_that_was_chosen_is_left_alone(self, tmp_path: Path) -> None:
+        library = compile_library(tmp_path / "c", 'extern "C" int f() { return 1; }', "-nostdlib")
+        fit, looked = self.look(tmp_path / "one", library, "manylinux2014_x86_64")
+        assert fit.name.endswith("-manylinux2014_x86_64.whl")
+        assert looked.tag == ""

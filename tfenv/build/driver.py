@@ -332,20 +332,23 @@ class _Build:
                 f"{self.folders.work / 'out'} is empty",
                 f"read {self.folders.run / 'log.txt'}",
             )
-        runs_on = inspection.look(self.folders.work / "out", made, self.request.target)
+        fit = self.folders.work / "fit"
+        looked = inspection.look(self.folders.work / "out", made, self.request.target, fit)
         entry = record.Record(
             target=self.request.target.name,
             inputs=self.inputs,
             engine=self.request.engine,
             source=self.source.digest,
-            products=made,
+            products=record.products(fit),
             bazel=self.bazel,
             python=self.python,
             run=str(self.folders.run),
             seconds=round(seconds, 1),
-            runs_on=runs_on,
+            runs_on=looked.runs_on,
+            tag=looked.tag,
         )
-        record.publish(self.folders.work / "out", self.folders.dist, entry)
+        record.publish(fit, self.folders.dist, entry)
+        shutil.rmtree(fit)
         return Result(
             record=entry,
             folder=self.folders.dist,

@@ -37,6 +37,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     run: str = ""  # folder of its log and events
     seconds: float = 0.0
     runs_on: str = ""  # what inspecting a wheel said, in a sentence
+    tag: str = ""  # which platform tag the wheel has got, or why it kept its own
 
 
 def inputs(*parts: str) -> str:

@@ -137,5 +137,7 @@ def _tell(result: Result) -> None:
         click.echo(f"sha256: {product.sha256}")
     if result.record.runs_on:
         click.echo(f"inspected: {result.record.runs_on}")
+    if result.record.tag:
+        click.echo(f"platform tag: {result.record.tag}")
     if not result.unchanged:
         click.echo(f"log and events: {result.record.run}")

@@ -1,4 +1,4 @@
-"""Add a file to a wheel: members are copied as they are compressed, RECORD is brought up to date."""
+"""Change a wheel: members are copied as they are compressed, RECORD is brought up to date."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import struct
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -49,8 +49,54 @@ def add_member(wheel: Path, out: Path, name: str, data: bytes) -> None:
         tree.close()
 
 
+def retag(wheel: Path, out: Path, platforms: Iterable[str]) -> None:
+    """Write `wheel` to `out` with other platform tags in its WHEEL.
+
+    The changed files take the modification time of the old RECORD, so that the same input gives
+    the same bytes. The name of `out` is the caller's business.
+
+    Raises:
+        BadWheelError: the wheel has no RECORD or no WHEEL, or is larger than 4 GiB.
+    """
+    tree = ZipTree(wheel)
+    try:
+        folder = contents.dist_info(tree)
+        if folder is None or not {f"{folder}RECORD", f"{folder}WHEEL"} <= tree.entries.keys():
+            raise _cannot(wheel, "it has no RECORD or no WHEEL")
+        if wheel.stat().st_size + (1 << 20) > _LIMIT:
+            raise _cannot(wheel, "it is larger than 4 GiB")
+        path = f"{folder}WHEEL"
+        data = _with_tags(read_small(tree, path), sorted(set(platforms)))
+        record = _without(read_small(tree, f"{folder}RECORD"), path)
+        new = {path: data, f"{folder}RECORD": _with_line(record, path, data)}
+        _write(tree, wheel, out, new, tree.entries[f"{folder}RECORD"])
+    finally:
+        tree.close()
+
+
+def _with_tags(text: bytes, platforms: list[str]) -> bytes:
+    """WHEEL with each of its Python and ABI tags for every platform."""
+    lines = text.splitlines()
+    old = [line for line in lines if line.startswith(b"Tag:")]
+    kinds = dict.fromkeys(line[4:].strip().rpartition(b"-")[0] for line in old)
+    new = [b"Tag: %b-%b" % (kind, name.encode()) for kind in kinds for name in platforms]
+    at = lines.index(old[0]) if old else len(lines)
+    return (
+        b"\n".join(
+            [*(x for x in lines[:at] if x), *new, *(x for x in lines[at:] if x and x not in old)]
+        )
+        + b"\n"
+    )
+
+
+def _without(record: bytes, path: str) -> bytes:
+    """RECORD without the line of a file."""
+    own = f"{path},".encode()
+    return b"\n".join(line for line in record.splitlines() if not line.startswith(own)) + b"\n"
+
+
 def _cannot(wheel: Path, why: str) -> BadWheelError:
-    return BadWheelError(f"{wheel.name} cannot be added to", why, "give a wheel as it was built")
+    return BadWheelError(f"{wheel.name} cannot be changed", why, "give a wheel as it was built")
 
 
 def _with_line(record: bytes, path: str, data: bytes) -> bytes:

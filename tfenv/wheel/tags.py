@@ -60,6 +60,17 @@ def pep600(tag: str) -> str:
     return tag
 
 
+def spellings(tag: str) -> list[str]:
+    """A PEP 600 platform tag and its older name, which older pips know it by, sorted as PEP 425
+    has a wheel's name: manylinux2014_x86_64, manylinux_2_17_x86_64."""
+    older = [
+        f"{row.alias}_{row.machine}"
+        for row in facts.rows(schema.Manylinux)
+        if row.alias and tag == pep600(f"{row.alias}_{row.machine}")
+    ]
+    return sorted({tag, *older})
+
+
 def promised_glibc(tag: str) -> str:
     """The oldest glibc that a platform tag promises to run on; empty for other tags."""
     match = _PEP600.fullmatch(pep600(tag))
