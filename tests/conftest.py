@@ -7,6 +7,11 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("tfenv", deadline=None)
+settings.load_profile("tfenv")
 
 ROOT = Path(__file__).resolve().parents[1]
 ENGINES = frozenset({"nix", "docker", "bazel", "tf", "browser"})
