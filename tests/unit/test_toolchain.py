@@ -117,9 +117,9 @@ class TestWhatIsLeft:
         error = refused("2.3.4-cuda", gpu="gtx680")
         assert "supports 3.5 and newer only" in error.why
         assert error.fix.startswith("take an older TensorFlow: 1.15.5-cuda is the last")
-        assert {e.version for e in listed.matching(listed.Filter(gpu="gtx680"))} <= set(
+        assert {e.version for e in listed.matching(listed.Filter(gpu="gtx680"))} <= {
             v for v in releases() if v.startswith("1.")
-        )
+        }
         assert refused("1.4.0-cuda", gpu="2.0").fix == "take a newer card"
 
 
