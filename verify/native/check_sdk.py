@@ -130,10 +130,10 @@ class Api(object):
     def __call__(self, name, result, *arguments):
         function = getattr(self.library, name)
         function.restype = result
-        pointers = [
-            ctypes.c_void_p(a) if isinstance(a, int) and a > 1 << 31 else a for a in arguments
-        ]
-        return function(*pointers)
+        value = function(*arguments)
+        # A pointer stays one: as a number it would be passed on as a C int, half of a register or
+        # of a place on the stack. A Python at a fixed address (Debian's) has small pointers, too.
+        return ctypes.c_void_p(value) if result is ctypes.c_void_p else value
 
     def code(self):
         return self("TF_GetCode", ctypes.c_int, self.status)
@@ -167,7 +167,7 @@ def check_c_api(tf, tf1, expect, scratch):
         Output(api("TF_GraphOperationByName", ctypes.c_void_p, graph, name), 0)
         for name in (b"x", b"y")
     ]
-    given = ctypes.c_void_p(tensor(api, np.arange(6, dtype="float32")))
+    given = tensor(api, np.arange(6, dtype="float32"))
     got = ctypes.c_void_p()
     ends = (None, 0, None, api.status)
     run = lambda feeds, values, count: api(  # noqa: E731
