@@ -19,6 +19,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import filelock
+
 from tests.wheels import exam_result, subjects
 from tests.wheels.exam_result import Exam, Healthy, Verdict
 from tests.wheels.suite_parts import listing
@@ -29,6 +31,7 @@ from tfenv.verify import drive, environment, interpreter, stage, subject
 from tfenv.verify.interpreter import python_in
 from tfenv.verify.result import Report
 
+IMPORT = "device.import"
 RECORDS = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "exam"
 
 
@@ -85,25 +88,24 @@ class Sitting:
         self.result = Exam(target=target.name, wheel=described(target))
 
     def keep_old(self) -> None:
-        """Take the verdicts of an earlier run that still hold."""
-        if self.record.exists():
-            old = exam_result.read(self.record)
-            self.result.date = old.date
-            self.result.healthy = [h for h in old.healthy if h.digest == digest("", [h.file])]
-            there = {path.parent.name for path in subjects.FOLDER.glob("*/subject.toml")}
-            self.result.verdicts = [
-                verdict
-                for verdict in old.verdicts
-                if verdict.name in there
-                and verdict.digest
-                == digest(verdict.name, self.files_for(subjects.read(verdict.name)))
-            ]
+        """Drop the verdicts of an earlier run that do not hold any more."""
+        if not self.record.exists():
+            return
+        old = exam_result.read(self.record)
+        there = {broken.name: broken for broken in subjects.all_subjects()}
+        old.healthy = [h for h in old.healthy if h.digest == digest("", [h.file])]
+        old.verdicts = [
+            verdict
+            for verdict in old.verdicts
+            if verdict.name in there
+            and verdict.digest == digest(verdict.name, self.files_for(there[verdict.name]))
+        ]
+        self.result.take_over(old)
+        write_bytes(self.record, old.text())
 
     def files_for(self, broken: subjects.Broken) -> list[str]:
-        """The files of the checks that name a subject, or that it names."""
-        return sorted(
-            {c.file for c in self.checks if broken.name in c.catches or c.id in broken.caught_by}
-        )
+        """The files of the checks that have to catch a subject."""
+        return sorted({check.file for check in self.checks if check.id in broken.caught_by})
 
     def healthy_statuses(self, files: list[str]) -> dict[str, str]:
         """How every check of some files ends in an unbroken copy, which is not what fails them."""
@@ -166,6 +168,8 @@ class Sitting:
         failed = {c.id: c.detail for c in report.failures() if not c.detail.startswith("not run:")}
         holds = {name for name, status in fine.items() if status in {"passed", "known"}}
         named = [check for check in broken.caught_by if check in holds]
+        if IMPORT in named and IMPORT in failed:
+            named = [IMPORT]  # nothing else could run
         claims = {c.name for c in self.checks if broken.name in c.catches and c.id in holds}
         return Verdict(
             name=broken.name,
@@ -179,15 +183,23 @@ class Sitting:
             digest=digest(broken.name, files),
         )
 
+    def write(self) -> None:
+        """Keep the record, with what another run has found in the meantime."""
+        with filelock.FileLock(environment.cache_folder() / f"exam-{self.target.name}.lock"):
+            if self.record.exists():
+                self.result.take_over(exam_result.read(self.record))
+            write_bytes(self.record, self.result.text())
+
     def run(self, chosen: list[subjects.Broken], again: bool) -> None:
         """Examine the subjects that have no verdict yet; every verdict is written as it comes."""
-        done = set() if again else {verdict.name for verdict in self.result.verdicts}
+        kept = [] if again else self.result.verdicts
+        done = {verdict.name for verdict in kept if verdict.word != "MISSED"}
         for broken in chosen:
             if broken.name in done:
                 continue
             verdict = self.examine(broken)
             self.result.add(verdict)
-            write_bytes(self.record, self.result.text())
+            self.write()
             say(
                 verdict.word,
                 verdict.name,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from tests.wheels.suite_parts import Listed, listing
 from tfenv.files import write_text
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "exam.md"
@@ -88,6 +89,15 @@ class Exam(msgspec.Struct):
         self.verdicts = sorted([*others, verdict], key=lambda v: v.name)
         self.date = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
 
+    def take_over(self, other: Exam) -> None:
+        """Add what only another record of this release has."""
+        names, files = {v.name for v in self.verdicts}, {h.file for h in self.healthy}
+        more = [v for v in other.verdicts if v.name not in names]
+        self.verdicts = sorted([*self.verdicts, *more], key=lambda v: v.name)
+        self.healthy += [h for h in other.healthy if h.file not in files]
+        self.healthy.sort(key=lambda h: h.file)
+        self.date = max(self.date, other.date)
+
     def text(self) -> bytes:
         """The record: one line per verdict, for reading a diff."""
         text = msgspec.json.encode(self)
@@ -99,9 +109,28 @@ def read(path: Path) -> Exam:
     return msgspec.json.decode(path.read_bytes(), type=Exam)
 
 
-def page(exams: list[Exam]) -> str:
+def seen_to_fail(exams: list[Exam], checks: list[Listed]) -> tuple[list[str], list[str]]:
+    """Checks that failed on a subject that they name, and those that did not yet; without cases."""
+    proven = {
+        (verdict.name, check.split("[")[0])
+        for exam in exams
+        for verdict in exam.verdicts
+        for check in [*verdict.caught_by, *verdict.also_failed]
+    }
+    names = {check.name: check.catches for check in checks}
+    seen = [name for name in names if any((s, name) in proven for s in names[name])]
+    return sorted(seen), sorted(names.keys() - set(seen))
+
+
+def page(exams: list[Exam], checks: list[Listed]) -> str:
     """The page of some exams."""
-    parts = [INTRODUCTION]
+    seen, unseen = seen_to_fail(exams, checks)
+    count = len(seen) + len(unseen)
+    said = f"Of {count} checks, those with many cases counted once, {len(seen)} have been seen to "
+    parts = [INTRODUCTION, said + "fail on a broken subject that they name."]
+    if unseen:
+        parts.append(" Not yet: " + ", ".join(f"`{name}`" for name in unseen) + ".")
+    parts.append("\n\n")
     for exam in exams:
         examined = [v for v in exam.verdicts if v.named]
         caught = sum(v.caught for v in examined)
@@ -110,7 +139,7 @@ def page(exams: list[Exam]) -> str:
         minutes = sum(v.seconds for v in exam.verdicts) / 60
         parts.append(
             f"## {exam.target}\n\n{exam.wheel}, {exam.date}: {caught} of {len(examined)} broken "
-            f"subjects caught in {minutes:.0f} minutes on one core. The unbroken copy: "
+            f"subjects caught in {minutes:.0f} minutes of one process. The unbroken copy: "
             f"{held} results that are not failures, "
             f"{'failed: ' + ', '.join(wrong) if wrong else 'none that is'}.\n\n"
             "| subject: what it breaks | caught by | what the first one says | s |\n"
@@ -131,13 +160,15 @@ def row(verdict: Verdict) -> str:
 
 def cell(text: str) -> str:
     """Text that may stand in a table's cell."""
-    return "".join({"|": "\\|", "<": "&lt;", "*": "\\*", "_": "\\_"}.get(c, c) for c in text)
+    return "".join(
+        {"|": "\\|", "<": "&lt;", "*": "\\*", "_": "\\_", "`": "\\`"}.get(c, c) for c in text
+    )
 
 
 def main() -> None:
     """Write the page from the records."""
     records = sorted((PAGE.parent / "exam").glob("*.json"), key=version)
-    write_text(PAGE, page([read(path) for path in records]))
+    write_text(PAGE, page([read(path) for path in records], listing()))
 
 
 def version(path: Path) -> list[int]:

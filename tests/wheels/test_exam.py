@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.wheels import subjects
-from tests.wheels.exam_result import Exam, Healthy, Verdict, page
+from tests.wheels.exam_result import Exam, Healthy, Verdict, page, seen_to_fail
+from tests.wheels.suite_parts import Listed
 
 
 def verdict(named: list[str], caught_by: list[str]) -> Verdict:
@@ -43,11 +44,24 @@ def test_the_page_tells_what_was_missed() -> None:
     exam = Exam(target="2.6.5-cpu", wheel="x.whl")
     exam.healthy = [Healthy("a/check.py", {"a.x": "passed", "a.z": "failed"}, 1.0, "0")]
     exam.add(verdict(["a.x", "a.y"], ["a.x"]))
-    text = page([exam])
+    text = page([exam], [])
     assert "0 of 1 broken subjects caught" in text
     assert "**not by a.y**" in text
     assert "failed: a.z" in text
     assert "a\\|b is 3" in text
+
+
+def test_a_check_is_proven_by_a_subject_that_it_names() -> None:
+    exam = Exam(target="2.6.5-cpu", wheel="x.whl")
+    exam.add(verdict(["a.x"], ["a.x[odd]"]))
+    checks = [
+        Listed("a.x[odd]", "a/check.py", ("wrong-sum",)),
+        Listed("a.x[even]", "a/check.py", ("wrong-sum",)),
+        Listed("a.y", "a/check.py", ("wrong-sum",)),
+    ]
+    assert seen_to_fail([exam], checks) == (["a.x"], ["a.y"])
+    others = [Listed("a.x[odd]", "a/check.py", ("another",))]
+    assert seen_to_fail([exam], others) == ([], ["a.x"])
 
 
 def test_a_later_verdict_takes_the_place_of_the_earlier() -> None:

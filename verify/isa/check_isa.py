@@ -150,7 +150,7 @@ def check_onednn_limit(expect):
 @check(
     "isa.libc_limit",
     proves="With the C library's own AVX2 routines off, the results are bit for bit the same.",
-    catches=["isa-limit-ignored"],
+    catches=["libc-decides"],
     platforms=["linux"],
     limit=120,
     profile="full",

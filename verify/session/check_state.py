@@ -143,7 +143,7 @@ def check_callable(tf1):
 @check(
     "session.callable_options",
     proves="CallableOptions reach the native session: feeds and fetches by tensor name.",
-    catches=["closed-session-runs", "callable-ignores-options"],
+    catches=["callable-ignores-options"],
     needs=["session-callable-options"],
 )
 def check_callable_options(tf1):

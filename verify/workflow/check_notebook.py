@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 
 import pytest
@@ -54,7 +55,8 @@ def execute(book, folder, scratch):
     try:
         client.execute(cwd=scratch)
     except CellExecutionError as error:
-        lines = [line for line in str(error).splitlines() if line.strip()]
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+        lines = [line for line in plain.splitlines() if line.strip()]
         raise Wrong("a cell failed: %s" % lines[-1]) from error
     except (DeadKernelError, RuntimeError) as error:
         raise Wrong("the kernel died: %s" % error) from error
