@@ -146,3 +146,11 @@ def test_this_machine_is_looked_at(tmp_path: Path) -> None:
     assert probe.cores > 0
     assert probe.disk_mb > 0
     assert probe.work_path == str(tmp_path / "work")
+
+
+@pytest.mark.parametrize("name", ["1.15.5-cpu", "1.15.5-cuda", "2.6.5-cpu", "2.6.5-cuda"])
+def test_a_figure_says_where_it_comes_from(tmp_path: Path, name: str) -> None:
+    found = findings(tmp_path, name, memory_mb=2000, disk_mb=900, compiler="GCC 7.5.0", bazel=None)
+    shown = {one.code: one.detail for one in found}
+    assert "an estimate" in shown["disk"]
+    assert "an estimate" in shown["memory"] or "issue 42066" in shown["memory"]

@@ -39,9 +39,10 @@ class Need(msgspec.Struct, frozen=True):
     variant: str
     job_mb: int
     least_mb: int
+    memory_source: str  # or "an estimate", as of the disk
     disk_mb: int
     least_disk_mb: int
-    source: str
+    disk_source: str
 
 
 class _Table(msgspec.Struct, frozen=True):
@@ -109,7 +110,7 @@ def _memory(target: Target, probe: Probe) -> Iterator[Finding]:
             "memory",
             "error",
             f"{probe.memory_mb / 1000:.1f} GB of memory, at least {wants.least_mb / 1000:.0f} "
-            f"are needed ({wants.source})",
+            f"are needed ({wants.memory_source})",
             "the kernel ends a compiler or Bazel in the middle (exit 137, 'Killed')",
             "build on a larger machine, add swap, or use --remote-executor",
         )
@@ -119,7 +120,7 @@ def _memory(target: Target, probe: Probe) -> Iterator[Finding]:
             "jobs",
             "warning",
             f"{probe.cores} cores and {probe.memory_mb / 1000:.1f} GB: {fits} jobs fit, at "
-            f"{wants.job_mb / 1000:.1f} GB each ({wants.source})",
+            f"{wants.job_mb / 1000:.1f} GB each ({wants.memory_source})",
             "with one job per core the kernel ends compilers in the middle",
             f"nothing: {fits} jobs are used; --jobs chooses otherwise",
         )
@@ -133,7 +134,7 @@ def _disk(target: Target, probe: Probe) -> Iterator[Finding]:
             "disk",
             "error" if hopeless else "warning",
             f"{probe.disk_mb / 1000:.1f} GB free, about {wants.disk_mb / 1000:.0f} are used by a "
-            f"full build ({wants.source})",
+            f"full build ({wants.disk_source})",
             "the build ends with 'No space left on device', often hours in",
             "free space, or work on another disk (the folder .tfenv is where tfenv is started)",
         )
