@@ -14,6 +14,7 @@ from tfenv.errors import ConflictError
 from tfenv.target import parse
 
 TARGETS = [parse(name) for name in ("2.6.5-cuda", "1.15.5-cpu", "2.21.0-cpu")]
+OTHERS = [parse(name) for name in ("2.6.0-cpu-macos", "2.10.1-cuda-windows", "2.6.5-cpu-cc")]
 
 
 def test_one_job_per_target() -> None:
@@ -43,6 +44,23 @@ def test_every_target_is_in_the_file(form: ci.CiFormat) -> None:
     assert "tfenv verify" not in ci.render(TARGETS, form, "docker", verify=False)
 
 
+def test_what_is_no_wheel_is_not_verified() -> None:
+    """Of other systems wheels are, which a name's end does not show."""
+    found = {job.target: job.verify for job in ci.jobs([*TARGETS, *OTHERS], "docker")}
+    assert [name for name, verify in found.items() if not verify] == ["2.6.5-cpu-cc"]
+    cc = parse("2.6.5-cpu-cc")
+    assert "tfenv verify" not in ci.render([cc], "slurm", "host")
+
+
+def test_gitlab_brings_docker_and_speaks_to_powershell() -> None:
+    text = ci.render([*TARGETS, *OTHERS], "gitlab", "docker")
+    assert "docker:28-dind" in text
+    assert "$env:TARGET" in text
+    plain = ci.render(TARGETS, "gitlab", "host")
+    assert "dind" not in plain
+    assert "$env:" not in plain
+
+
 def test_slurm_is_for_linux() -> None:
     with pytest.raises(ConflictError, match="macos"):
         ci.render([parse("2.6.0-cpu-macos")], "slurm", "host")
@@ -54,7 +72,7 @@ def test_github_by_actionlint(tmp_path: Path) -> None:
         pytest.skip("actionlint is not installed")
     path = tmp_path / ".github" / "workflows" / "tfenv.yml"
     path.parent.mkdir(parents=True)
-    path.write_text(ci.render(TARGETS, "github", "docker"))
+    path.write_text(ci.render([*TARGETS, *OTHERS], "github", "docker"))
     done = subprocess.run([program, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
@@ -67,7 +85,7 @@ def test_by_schema(tmp_path: Path, form: ci.CiFormat, schema: str) -> None:
     if program is None:
         pytest.skip("check-jsonschema is not installed")
     path = tmp_path / "ci.yml"
-    path.write_text(ci.render(TARGETS, form, "docker"))
+    path.write_text(ci.render([*TARGETS, *OTHERS], form, "docker"))
     done = subprocess.run(
         [program, "--builtin-schema", schema, path], capture_output=True, text=True, check=False
     )

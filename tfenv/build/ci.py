@@ -42,9 +42,10 @@ class Job(msgspec.Struct, frozen=True):
     tag: str
     engine: EngineName
     python: str
+    verify: bool  # the verification suite is for wheels
 
 
-def jobs(targets: Sequence[Target], engine: EngineName) -> list[Job]:
+def jobs(targets: Sequence[Target], engine: EngineName, *, verify: bool = True) -> list[Job]:
     """A job per target. Containers are for Linux: other systems build on the host."""
     return [
         Job(
@@ -52,6 +53,7 @@ def jobs(targets: Sequence[Target], engine: EngineName) -> list[Job]:
             *_RUNNERS[target.platform],
             engine if target.linux else "host",
             toolchain.choose(target).get("python"),
+            verify and target.product == "wheel",
         )
         for target in dict.fromkeys(targets)
     ]
@@ -74,8 +76,7 @@ def render(
         )
     memory = max(preflight.need(target).job_mb for target in targets) * _JOBS
     context = {
-        "jobs": jobs(targets, engine),
-        "verify": verify,
+        "jobs": jobs(targets, engine, verify=verify),
         "engine": engine,
         "memory_gb": -(-memory // 1000),
     }
