@@ -63,7 +63,7 @@ def check_physical_cpu(tf):
 @check(
     "device.eager_placement",
     proves="An eager tensor says where it lives, and that is where it was put.",
-    catches=["eager-device-ignored"],
+    catches=["eager-device-unknown"],
     releases=">=2.0",
 )
 def check_eager_placement(tf):

@@ -146,7 +146,7 @@ class Api(object):
 @check(
     "native.c_api",
     proves="The C API of the wheel's library makes a session and runs a graph, as bindings do.",
-    catches=["truncated-library"],
+    catches=["mul-too-large"],
     platforms=["linux", "darwin"],
 )
 def check_c_api(tf, tf1, expect, scratch):

@@ -122,7 +122,7 @@ def check_threads(tf1):
 @check(
     "session.concurrent_graphs",
     proves="Sessions of different graphs run at the same time in threads, each with its values.",
-    catches=["variables-shared", "feed-ignored"],
+    catches=["feed-ignored"],
 )
 def check_concurrent_graphs(tf1):
     wrong = []
