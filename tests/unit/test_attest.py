@@ -17,6 +17,8 @@ from tfenv.audit import attest, dsse, provenance, sbom
 from tfenv.audit.compare import audit
 from tfenv.cli.attest import command
 from tfenv.errors import BadWheelError, FileFormatError, MissingExtraError
+from tfenv.fetch import folder as portable
+from tfenv.fetch.externals.record import External
 from tfenv.lock import store
 from tfenv.lock.model import Artifact, Lock, PythonLock, Value
 from tfenv.wheel.inspect import inspect
@@ -311,6 +313,43 @@ def test_what_march_meant_is_in_the_provenance(tmp_path: Path) -> None:
 
     features.write_text("AVX512F\n", "utf-8")
     assert attest.read_run(wheel, digest).cpu_features == []
+
+
+def test_the_lock_that_the_build_left_names_bazels_archives(tmp_path: Path) -> None:
+    """The build's own lock is taken if the record vouches for it and the target is the same."""
+    wheel = make_wheel(tmp_path, {})
+    private, _ = keys(tmp_path / "keys")
+    external = External(
+        name="com_google_absl",
+        urls=["https://example.org/absl.tar.gz"],
+        sha256="ef" * 32,
+        rule="http_archive",
+        defined_in="WORKSPACE:7",
+    )
+    beside = portable.write_lock(tmp_path, LOCK, [external])
+    products = [
+        {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        for path in (wheel, beside)
+    ]
+    built = {"engine": "host", "inputs": "i", "source": "s", "products": products}
+    (tmp_path / "build.json").write_text(json.dumps(built), "utf-8")
+    arguments = [str(wheel), "--key", str(private)]
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 0, done.output
+    where = attest.paths(wheel)
+    named = {part["name"] for part in json.loads(where.sbom.read_text("utf-8"))["components"]}
+    assert "com_google_absl" in named
+    payload = json.loads(where.provenance.read_text("utf-8"))["payload"]
+    materials = json.loads(base64.b64decode(payload))["predicate"]["buildDefinition"]
+    assert {"sha256": "ef" * 32} in [
+        d["digest"] for d in materials["resolvedDependencies"] if "digest" in d
+    ]
+
+    other = CliRunner().invoke(command, [*arguments, "--target", "1.15.5-cpu"])
+    assert other.exit_code == 0
+    assert "com_google_absl" not in where.sbom.read_text("utf-8")
+    beside.write_text(beside.read_text("utf-8").replace("ef" * 32, "aa" * 32), "utf-8")
+    assert CliRunner().invoke(command, arguments).exit_code == 2  # nobody vouches for it
 
 
 def test_the_command(tmp_path: Path) -> None:

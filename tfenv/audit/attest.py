@@ -13,6 +13,7 @@ from tfenv.audit import dsse, keyless, provenance, sbom
 from tfenv.audit.provenance import Run
 from tfenv.audit.sbom import Subject
 from tfenv.errors import BadWheelError, FileFormatError
+from tfenv.lock import store
 from tfenv.lock.model import Lock
 from tfenv.wheel import contents, rewrite
 from tfenv.wheel.archive import ZipTree
@@ -58,6 +59,9 @@ def subject_of(wheel: Path) -> Subject:
     return Subject(wheel.name, files.sha256_file(wheel), about.name, about.version)
 
 
+_RECORD = "build.json"
+
+
 class _Product(msgspec.Struct):
     sha256: str
     name: str = ""
@@ -81,17 +85,16 @@ def read_run(wheel: Path, digest: str, folder: Path | None = None) -> Run:
     Raises:
         FileFormatError: `folder` was given and holds no record of this wheel.
     """
-    path = (folder or wheel.parent) / "build.json"
-    try:
-        built = msgspec.json.decode(path.read_bytes(), type=_Built)
-    except (OSError, msgspec.MsgspecError) as error:
+    path = (folder or wheel.parent) / _RECORD
+    built = _built(path)
+    if built is None or digest not in {product.sha256 for product in built.products}:
         if folder is None:
             return Run()
-        raise _no_record(folder, f"{path.name}: {error}") from error
-    if digest not in {product.sha256 for product in built.products}:
-        if folder is None:
-            return Run()
-        raise _no_record(folder, f"{path.name} is about other files than {wheel.name}")
+        raise FileFormatError(
+            f"{folder.name} does not say how the wheel was built",
+            f"it has no {path.name}, or one about other files than {wheel.name}",
+            "give the folder of the build",
+        )
     started, finished = _times(Path(built.run) / "events.jsonl") if built.run else ("", "")
     return Run(
         id=Path(built.run).name,
@@ -104,23 +107,43 @@ def read_run(wheel: Path, digest: str, folder: Path | None = None) -> Run:
     )
 
 
+def read_lock(wheel: Path, digest: str, folder: Path | None = None) -> Lock | None:
+    """The lock that the build left beside the wheel, with the archives that Bazel was given.
+
+    None where the build's record does not vouch for both, the wheel and the lock.
+    """
+    place = folder or wheel.parent
+    built = _built(place / _RECORD)
+    if built is None or digest not in {product.sha256 for product in built.products}:
+        return None
+    named = [p.name for p in built.products if p.name.endswith(".lock.toml")]
+    path = place / Path(named[0]).name if len(named) == 1 else None
+    if path is None or _vouched(path, built.products) is None:
+        return None
+    return store.load(path)
+
+
+def _built(path: Path) -> _Built | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Built)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
 def _features(folder: Path, products: list[_Product]) -> list[str]:
     """What `--march` meant on the machine that built, if the record vouches for the file."""
-    path = folder / "cpu-features.txt"
+    data = _vouched(folder / "cpu-features.txt", products) or b""
+    return [name for name in data.decode("ascii", "replace").split() if name.isprintable()][:200]
+
+
+def _vouched(path: Path, products: list[_Product]) -> bytes | None:
+    """The content of a product, if it is what the record says."""
     known = {product.sha256 for product in products if product.name == path.name}
     try:
         data = path.read_bytes()
     except OSError:
-        return []
-    if files.sha256_bytes(data) not in known:
-        return []
-    return [name for name in data.decode("ascii", "replace").split() if name.isprintable()][:200]
-
-
-def _no_record(folder: Path, why: str) -> FileFormatError:
-    return FileFormatError(
-        f"{folder.name} does not say how the wheel was built", why, "give the folder of the build"
-    )
+        return None
+    return data if files.sha256_bytes(data) in known else None
 
 
 def _times(journal: Path) -> tuple[str, str]:

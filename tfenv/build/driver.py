@@ -29,9 +29,11 @@ from tfenv.build.commands import (
 from tfenv.build.probe import this_machine
 from tfenv.build.run import Journal, Update, run, stop_leftover
 from tfenv.errors import BuildError, MissingExtraError
+from tfenv.fetch import folder as portable
 from tfenv.fetch import stage
 from tfenv.fetch.cache import Cache
 from tfenv.fetch.externals import downloader
+from tfenv.fetch.externals.record import External
 from tfenv.fetch.item import from_artifacts
 from tfenv.fetch.mirrors import BY_PATH, place_of
 from tfenv.lock.model import Lock
@@ -200,6 +202,7 @@ class _Build:
         self.bazel = ""
         self.python = ""
         self.archives: dict[str, str] = {}  # repository name by address
+        self.externals: list[External] = []
 
     def run(self) -> Result:
         started = time.monotonic()
@@ -288,6 +291,7 @@ class _Build:
                 f"build fails if Bazel asks for one of them: {', '.join(missing[:20])}"
             )
         self.archives = {url: one.name for one in found.archives for url in one.urls}
+        self.externals = list(found.archives)
 
     def _variables(self, tools: Path) -> dict[str, str]:
         if self.request.engine == "docker":
@@ -334,6 +338,8 @@ class _Build:
             )
         fit = self.folders.work / "fit"
         looked = inspection.look(self.folders.work / "out", made, self.request.target, fit)
+        # What went in, Bazel's archives included: `tfenv attest` reads it beside the wheel.
+        portable.write_lock(fit, self.request.lock, self.externals)
         entry = record.Record(
             target=self.request.target.name,
             inputs=self.inputs,

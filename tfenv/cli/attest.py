@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 @click.command("attest")
 @click.argument("wheel", type=click.Path(path_type=Path))
 @click.option(
-    "--target", default="", help="The target whose shipped lock the wheel was built from."
+    "--target",
+    default="",
+    help="The target whose shipped lock the wheel was built from; default: the lock that `tfenv "
+    "build` left beside the wheel, which has Bazel's external archives too.",
 )
 @click.option("--lock", "lock_file", type=click.Path(path_type=Path), help="Or the lock's file.")
 @click.option(
@@ -78,8 +81,13 @@ def command(
         return
     if len(keys) > 1:
         raise click.UsageError("sign with one --key")
-    lock = _lock(target, lock_file)
-    run = attest.read_run(wheel, files.sha256_file(wheel), built)
+    digest = files.sha256_file(wheel)
+    run = attest.read_run(wheel, digest, built)
+    beside = attest.read_lock(wheel, digest, built) if lock_file is None else None
+    if beside is not None and target in ("", beside.target):
+        lock = beside
+    else:
+        lock = _lock(target, lock_file)
     if embed:
         if folder is None:
             raise click.UsageError("--embed writes another wheel: give -o FOLDER")

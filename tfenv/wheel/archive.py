@@ -30,6 +30,7 @@ _END64 = struct.Struct("<4sQ2H2I4Q")
 CENTRAL = struct.Struct("<4s6H3I5H2I")
 LOCAL = struct.Struct("<4s5H3I2H")
 _TOO_LONG = 0xFFFFFFFF
+_KEPT = 256  # bytes of extra fields that are remembered rather than read again
 
 
 class _Directory(NamedTuple):
@@ -51,6 +52,7 @@ class ZipTree:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._fields: dict[int, bytes] = {}  # extra fields of local headers, by offset, once read
         try:
             self._file: BinaryIO = path.open("rb")
         except OSError as error:
@@ -91,10 +93,10 @@ class ZipTree:
         try:
             for item in sorted(items, key=lambda item: item.offset):
                 loose += item.offset - end
-                length = seek_data(self._file, item)
-                start = self._file.tell()
-                self._file.seek(start - length)
-                extra.update(self._file.read(length))
+                fields = self._fields.get(item.offset)
+                fields = seek_data(self._file, item) if fields is None else fields
+                extra.update(fields)
+                start = item.offset + LOCAL.size + len(item.path.encode()) + len(fields)
                 end = start + item.packed + (_descriptor(self._file, start, item))
             loose += self._start - end
         except (ValueError, struct.error) as error:
@@ -111,7 +113,9 @@ class ZipTree:
         """Inflate one member; its size and CRC are checked at the end."""
         crc, size, checksum = 0, 0, codec().crc32
         try:
-            seek_data(self._file, item)
+            fields = seek_data(self._file, item)
+            if len(fields) <= _KEPT:
+                self._fields[item.offset] = fields
             unpack = deflated if item.method else stored
             for chunk in unpack(self._file, item.packed):
                 size += len(chunk)
@@ -288,18 +292,19 @@ def _descriptor(stream: BinaryIO, start: int, item: Entry) -> int:
     return signature + (20 if wide else 12)
 
 
-def seek_data(stream: BinaryIO, item: Entry) -> int:
+def seek_data(stream: BinaryIO, item: Entry) -> bytes:
     """Go to the data of a member, if its local header agrees with the central directory.
 
     Returns:
-        the length of the extra fields before the data.
+        the extra fields before the data.
     """
     stream.seek(item.offset)
-    header = LOCAL.unpack(stream.read(LOCAL.size))
+    name = item.path.encode()
+    data = stream.read(LOCAL.size + len(name))
+    header = LOCAL.unpack_from(data)
     magic, method, name_length, extra_length = header[0], header[3], header[9], header[10]
     if magic != b"PK\x03\x04" or method != item.method:
         raise ValueError(f"the local header of {item.path} is damaged")
-    if stream.read(name_length) != item.path.encode():
+    if name_length != len(name) or data[LOCAL.size :] != name:
         raise ValueError(f"the local header of {item.path} has another name")
-    stream.seek(extra_length, 1)
-    return int(extra_length)
+    return stream.read(extra_length) if extra_length else b""
