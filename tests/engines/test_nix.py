@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -317,6 +318,58 @@ def test_apps_say_what_they_need(engine: nix.Nix, tmp_path: Path) -> None:
     done = engine.run(*command[:-1], f"path:{flake}#verify", "--", "/nowhere", check=False)
     assert done.returncode == 6
     assert "error: the verification suite is not there" in done.stderr
+
+
+def test_programs_run_where_wheels_find_their_loader(engine: nix.Nix, tmp_path: Path) -> None:
+    """`nix run`: a shell with the compiler and the variables; without a driver it says so."""
+    stub = nix.stub(tmp_path / "stub", release("2.6.5-cuda"))
+    flake = copy("2.6.5-cuda", tmp_path / "flake")
+    seeded(engine, tmp_path, flake)
+    done = engine.run(*on(stub, flake, "run"), "--", "-c", 'nvcc; "$CC"; echo "$TFENV_TARGET"')
+    assert done.stdout == "nvcc 11.2.1\ngcc 7.5.0\n2.6.5-cuda\n"
+
+
+@pytest.fixture
+def driver(engine: nix.Nix, tmp_path: Path) -> Path:
+    """The program tfenv-driver, looking for libraries in a folder of ours."""
+    stub = nix.stub(tmp_path / "stub", release("2.6.5-cuda"))
+    flake = copy("2.6.5-cuda", tmp_path / "flake")
+    seeded(engine, tmp_path, flake)
+    words = ("-c", "sh", "-c", "cat $(command -v tfenv-driver)")
+    text = engine.run(*on(stub, flake, "develop"), *words).stdout
+    host = tmp_path / "host"
+    host.mkdir()
+    (host / "libstdc++.so.6").touch()
+    program = tmp_path / "tfenv-driver"
+    assert " /usr/lib64 " in text
+    for folder in ("/run/opengl-driver/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/wsl/lib"):
+        text = text.replace(folder, "/nowhere")
+    program.write_text(text.replace("/usr/lib64", str(host)), encoding="utf-8")
+    return program
+
+
+@pytest.mark.parametrize("how", ["link", "copy"])
+def test_driver_has_a_folder_of_its_own(driver: Path, how: str) -> None:
+    host, into = driver.parent / "host", driver.parent / "into"
+    for name in ("libcuda.so.1", "libnvidia-ml.so.1"):
+        (host / f"{name}.535").write_text("old", encoding="utf-8")
+        (host / name).symlink_to(f"{name}.535")
+    command = ["bash", driver, into, how]
+    for version in ("first", "second"):  # the driver is updated in between
+        (host / "libcuda.so.1.535").write_text(version, encoding="utf-8")
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout == f"{into}\n"
+        assert {path.name for path in into.iterdir()} == {"libcuda.so.1", "libnvidia-ml.so.1"}
+        assert (into / "libcuda.so.1").read_text("utf-8") == version
+        assert (into / "libcuda.so.1").is_symlink() == (how == "link")
+
+
+def test_no_driver_is_told(driver: Path) -> None:
+    done = subprocess.run(
+        ["bash", driver, driver.parent / "into"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "no libcuda.so.1 on this machine" in done.stderr
 
 
 def test_flake_with_a_mirror_is_checked(engine: nix.Nix, tmp_path: Path) -> None:

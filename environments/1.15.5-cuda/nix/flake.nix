@@ -1,5 +1,7 @@
 # 1.15.5-cuda as a flake. Written by tfenv; do not edit. The values are in target.json.
-#   nix develop path:.                 toolchain in a shell; the first time, run tfenv-python
+#   nix develop path:.                 toolchain in a shell
+#   nix run path:.                     the same where wheels find their loader and libstdc++ (on NixOS,
+#                                      too): tfenv-python, then .venv/bin/python program.py
 #   nix run path:.#build -- SOURCE OUT
 #   nix run path:.#verify -- SUITE     SUITE: tfenv's folder verify/
 # `path:.` and not `.`: in a git repository Nix would not see files that are not added yet.
@@ -65,10 +67,15 @@
       # LD_LIBRARY_PATH would replace libstdc++ and glibc for every program in the shell.
       driver = pkgs.writeShellScriptBin "tfenv-driver" ''
         into=''${1:-$PWD/.tfenv-driver}
+        how=''${2:-link} # copy: for the FHS environment, which does not show the host's /usr
         mkdir -p "$into"
         for name in libcuda.so.1 libnvidia-ml.so.1 libnvidia-ptxjitcompiler.so.1; do
           for folder in /run/opengl-driver/lib /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64 /usr/lib/wsl/lib; do
-            if [ -e "$folder/$name" ]; then ln -sf "$folder/$name" "$into/$name"; break; fi
+            if [ -e "$folder/$name" ]; then
+              rm -f "$into/$name"
+              if [ "$how" = copy ]; then cp -L "$folder/$name" "$into/$name"; else ln -s "$folder/$name" "$into/$name"; fi
+              break
+            fi
           done
         done
         if [ ! -e "$into/libcuda.so.1" ]; then
@@ -121,18 +128,28 @@
       # Last in a shell's start: nixpkgs' own hooks name the compiler that it was built with.
       useCompiler = "export CC='${cc}' CXX='${cxx}' PATH=\"${compiler}/bin:$PATH\"";
 
+      findDriver = "if [ -n \"\${TFENV_DRIVER:-}\" ]; then export LD_LIBRARY_PATH=\"$TFENV_DRIVER\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"; fi";
+
       buildFHS = pkgs.buildFHSEnv or pkgs.buildFHSUserEnv;
       fhs = buildFHS {
         name = "tfenv-${target.name}";
         targetPkgs = _: tools;
         runScript = "bash";
-        profile = builtins.concatStringsSep "\n" ([ useCompiler ] ++ map (name: "export ${name}='${variables.${name}}'") (builtins.attrNames variables));
+        profile = builtins.concatStringsSep "\n" ([ useCompiler findDriver ] ++ map (name: "export ${name}='${variables.${name}}'") (builtins.attrNames variables));
       };
+
+      # Without a driver TensorFlow runs on the processor, and the report says so.
+      useDriver = ''
+        state=''${XDG_CACHE_HOME:-$HOME/.cache}/tfenv-driver
+        if found=$(${driver}/bin/tfenv-driver "$state" copy); then export TFENV_DRIVER=$found; fi
+      '';
 
       inFHS = name: script: {
         type = "app";
         program = "${pkgs.writeShellScriptBin "tfenv-${name}" ''
           export TFENV_FILES=${./.}
+          ${if target.pipIndex == "" then "" else "export PIP_INDEX_URL=${target.pipIndex}"}
+          ${if target.variables.TF_NEED_CUDA == "1" then useDriver else ""}
           exec ${fhs}/bin/tfenv-${target.name} ${script} "$@"
         ''}/bin/tfenv-${name}";
       };
@@ -146,8 +163,9 @@
         shellHook = useCompiler;
       });
 
-      # Both run in the FHS environment: release binaries and wheels expect its loader and paths.
+      # All run in the FHS environment: release binaries and wheels expect its loader and paths.
       apps.${system} = {
+        default = inFHS "shell" "";
         build = inFHS "build" "${build}/bin/tfenv-build-python";
       } // (if target.suite then { verify = inFHS "verify" ./verify.sh; } else { });
 
