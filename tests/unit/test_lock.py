@@ -236,3 +236,9 @@ def test_a_size_that_a_registry_proves_is_counted() -> None:
     run = CliRunner().invoke(show.command, ["1.15.5-cuda"])
     assert "at least 495." in run.output
     assert "size not known: tensorflow 1.15.5" in run.output
+
+
+def test_an_md5_alone_is_named_and_pins_nothing() -> None:
+    (cuda,) = (a for a in made("1.4.0-cuda-windows").artifact if a.kind == "cuda")
+    assert cuda.sha256 == ""
+    assert "md5 alone, ecba5d6c7d86ab5c3c3be97330ca85a0" in cuda.unpinned

@@ -77,8 +77,9 @@ def update(index: str, output: Path | None, as_json: bool) -> None:
         return
     _tell(reports)
     if changed:
-        where = f"written to {output}" if output else "not written: no -o FOLDER"
-        click.echo(f"\n{len(changed)} tables changed, {where}")
+        where = f"written to {output}; what follows from them: docs/how-to/facts.md"
+        names = ", ".join(changed)
+        click.echo(f"\nchanged: {names}; {where if output else 'not written: no -o FOLDER'}")
 
 
 def _tell(reports: list[Report]) -> None:

@@ -43,10 +43,13 @@ def _tables() -> str:
             "inferred, and which value was taken. An empty value means: not known.\n"
         ),
         (
-            "`tfenv facts check` holds the tables to their rules and to each other; "
-            "`tfenv facts update` looks for newer wheels.\n"
+            "`tfenv facts check` holds the tables to their rules and to each other. "
+            "`tfenv facts update` asks the package index for new releases: it writes the rows that "
+            "an index proves, marks in them what it does not prove, and names for every other "
+            "table why an index cannot, and where a person looks.\n"
         ),
     ]
+    kept = {row.table: row for row in facts.rows(schema.Upkeep)}
     for name, kind in schema.TABLES.items():
         head = [line.removeprefix("#").strip() for line in table.header(name).splitlines()]
         fields = msgspec.structs.fields(kind)
@@ -54,7 +57,19 @@ def _tables() -> str:
         others = ", ".join(f"`{f.name}`" for f in fields if not f.required)
         text = "\n".join(head).replace("<", "\\<")
         parts += [f"## {name}.toml\n", f"{text}\n", f"Required: {needed}. Optional: {others}.\n"]
+        parts.append(_upkeep(kept[name]))
     return _page(parts)
+
+
+def _upkeep(row: schema.Upkeep) -> str:
+    proven = row.by == "index"
+    first = "`tfenv facts update` proves" if proven else "Not provable from a package index"
+    rest = "For the rest look at" if proven else "Look at"
+    return _escape_text(f"{first}: {row.why}. {rest} {row.look_at}.") + "\n"
+
+
+def _escape_text(text: str) -> str:
+    return text.replace("<", "\\<").replace("*", "\\*").replace("_", "\\_")
 
 
 def _releases() -> str:
@@ -127,15 +142,23 @@ def _cuda() -> str:
         [row.cuda, ", ".join(row.sm), row.gcc_max, row.clang, row.msc_ver, row.driver_linux_min]
         for row in facts.rows(schema.CudaArch)
     ]
+    studios = [
+        [row.name, f"{row.oldest} to {row.newest}" if row.oldest != row.newest else str(row.oldest)]
+        for row in facts.rows(schema.Msvc)
+    ]
     return _page(
         [
             "# CUDA\n",
             (
                 "Compute capabilities that each CUDA compiles for, the newest GCC it accepts, ranges "
                 "of Clang and of `_MSC_VER`, and the oldest Linux driver with minor-version "
-                "compatibility. Empty: not known, or (driver, before 11) the release's own.\n"
+                "compatibility. Empty: not known, or (driver, before 11) the release's own. A "
+                "compiler outside is refused, unless TensorFlow itself tested it with that CUDA; "
+                "where a range is empty nothing is refused.\n"
             ),
             _grid(["CUDA", "capabilities", "GCC up to", "Clang", "_MSC_VER", "driver from"], rows),
+            "## Visual Studio\n",
+            _grid(["Visual Studio", "_MSC_VER"], studios),
         ]
     )
 
@@ -145,7 +168,11 @@ def _gpus() -> str:
     return _page(
         [
             "# Cards\n",
-            "Names that `--gpu` knows. A compute capability such as `8.6` is taken as well.\n",
+            (
+                "Names that `--gpu` knows, as a driver or a shop writes them: upper or lower case, "
+                "with or without blanks, `NVIDIA`, memory and form (`A100-SXM4-80GB`, `RTX 3080 "
+                "Laptop GPU`). A compute capability such as `8.6` or `sm_86` is taken as well.\n"
+            ),
             _grid(["card", "compute capability", "also written"], rows),
         ]
     )

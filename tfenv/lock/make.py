@@ -136,7 +136,13 @@ def _cuda(toolchain: Toolchain) -> list[Artifact]:
     row = max(rows, key=lambda r: bool(r.sha256))
     cudnn = toolchain.get("cudnn")
     archive = cuda_rules.archive(target, version, cudnn)
-    found = [_artifact("cuda", "cuda", version, [row.url], row.source, row.sha256)]
+    toolkit = _artifact("cuda", "cuda", version, [row.url], row.source, row.sha256)
+    if row.md5 and not row.sha256:
+        weak = (
+            f"its source states an md5 alone, {row.md5}: that proves no more than a whole download"
+        )
+        toolkit = msgspec.structs.replace(toolkit, unpinned=weak)
+    found = [toolkit]
     if archive is None or not archive.url:
         source = archive.source if archive else toolchain.values["cudnn"].source
         reason = "NVIDIA serves this archive only behind a login, or its address is not known"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 
@@ -30,6 +29,8 @@ def capability(text: str) -> tuple[str, str]:
     for name in (wanted, "".join(_bare(text)), "".join(_bare(text)).removeprefix("geforce")):
         if name in rows:
             return rows[name].capability, f"{rows[name].name}: {rows[name].source}"
+    import difflib
+
     bare = "".join(_bare(text))
     near = [name for name in rows if bare and bare in name]
     near = near or difflib.get_close_matches(bare, rows, n=3, cutoff=0.75)

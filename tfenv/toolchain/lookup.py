@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 
 from tfenv import facts
 from tfenv.facts import schema
@@ -177,8 +176,13 @@ def asks_for(target: Target, package: str) -> list[tuple[str, str]]:
         (text, row.source)
         for row in rows
         for text in row.requires
-        if re.match(rf"{re.escape(package)}(?![a-z0-9-])", text)
+        if text.startswith(package) and not _goes_on(text[len(package) :])
     ]
+
+
+def _goes_on(rest: str) -> bool:
+    """Whether a name goes on: numpy is not numpy-financial."""
+    return rest[:1].isalnum() or rest[:1] == "-"
 
 
 @functools.cache

@@ -76,5 +76,7 @@ def _report(row: schema.Upkeep, outcome: Outcome | None, tables: Tables) -> Repo
         state = f"not provable from an index: {row.why}; look at {row.look_at}"
         return Report(row.table, row.by, state, (), left, row.look_at)
     count = len(outcome.changes)
-    state = outcome.said or ("nothing new" if not count else f"{count} rows")
+    state = outcome.said or (
+        "nothing new" if not count else f"{count} row{'s' if count > 1 else ''}"
+    )
     return Report(row.table, row.by, state, outcome.changes, left, row.look_at)
