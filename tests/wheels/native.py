@@ -1,4 +1,4 @@
-"""Compile op libraries against the headers of an installed wheel."""
+"""Compile what broken subjects bring: op libraries, and a pretended GPU driver."""
 
 from __future__ import annotations
 
@@ -27,3 +27,9 @@ def op_library(python: Path, version: str, source: Path, output: Path) -> None:
     # The release's own flags name a standard too where it matters; the last one wins.
     command += [flag for flag in compile_flags if not flag.startswith("--std")]
     subprocess.run([*command, "-o", str(output), *link_flags], check=True)
+
+
+def driver(source: Path, output: Path) -> None:
+    """Compile `source` into a library under the name of NVIDIA's driver."""
+    command = ["gcc", "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", str(source)]
+    subprocess.run([*command, "-o", str(output)], check=True)

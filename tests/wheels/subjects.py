@@ -44,6 +44,8 @@ class Broken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     rename: list[tuple[str, str]] = []
     edit: list[Edit] = []
     op: str = ""
+    driver: str = ""  # source of a library that takes the place of NVIDIA's driver
+    device: str = "auto"
     name: str = ""
 
     @property
@@ -112,6 +114,8 @@ def add(broken: Broken, home: Path, version: str) -> None:
         native.op_library(
             python_in(home), version, FOLDER / broken.name / broken.op, site / "tfbroken_op.so"
         )
+    if broken.driver:
+        native.driver(FOLDER / broken.name / broken.driver, site / "tfbroken_libcuda.so")
     if patch.exists() or broken.op:
         _replace(site / "tfbroken.py", (FOLDER / "tfbroken.py").read_text("utf-8"))
         _replace(site / "tfbroken.pth", "import tfbroken\n")

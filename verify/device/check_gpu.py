@@ -9,7 +9,7 @@ from tfsuite.lazy import np
 @check(
     "device.gpu_driver",
     proves="The NVIDIA driver answers, has a GPU, and is new enough for the build's CUDA.",
-    catches=["cpu-sold-as-cuda"],
+    catches=["gpu-pretended"],
     platforms=["linux"],
 )
 def check_gpu_driver(expect):
@@ -29,7 +29,7 @@ def check_gpu_driver(expect):
 @check(
     "device.cuda_libraries",
     proves="The CUDA and cuDNN libraries that the build opens can be opened here.",
-    catches=["cpu-sold-as-cuda"],
+    catches=["gpu-pretended"],
     platforms=["linux"],
 )
 def check_cuda_libraries(expect):
@@ -71,7 +71,7 @@ def on_gpu(run, part):
 @check(
     "device.gpu_listed",
     proves="TensorFlow lists every GPU that the driver has.",
-    catches=["cpu-sold-as-cuda"],
+    catches=["gpu-pretended"],
     platforms=["linux"],
 )
 def check_gpu_listed(tf1, expect):
@@ -88,7 +88,7 @@ def check_gpu_listed(tf1, expect):
 @check(
     "device.gpu",
     proves="A matrix product placed on the GPU runs there, and is right.",
-    catches=["cpu-sold-as-cuda"],
+    catches=["gpu-pretended"],
     platforms=["linux"],
 )
 def check_gpu(tf1, expect):
@@ -107,7 +107,7 @@ def check_gpu(tf1, expect):
 @check(
     "device.gpu_convolution",
     proves="A convolution on the GPU runs there, through cuDNN, and is right.",
-    catches=["cpu-sold-as-cuda"],
+    catches=["gpu-pretended"],
     platforms=["linux"],
 )
 def check_gpu_convolution(tf1, expect):
@@ -136,7 +136,7 @@ def check_gpu_convolution(tf1, expect):
 @check(
     "device.gpu_architecture",
     proves="The wheel has code for this GPU: native, or PTX that the driver translates.",
-    catches=["cpu-sold-as-cuda"],
+    catches=["gpu-pretended"],
     platforms=["linux"],
 )
 def check_gpu_architecture(expect):
@@ -158,7 +158,7 @@ def check_gpu_architecture(expect):
 @check(
     "device.two_gpus",
     proves="A tensor goes from one GPU to the next and comes back unchanged.",
-    catches=["cpu-sold-as-cuda"],
+    catches=["gpu-pretended"],
     platforms=["linux"],
 )
 def check_two_gpus(tf1, expect):
