@@ -27,7 +27,7 @@ from pathlib import Path
 
 from tests.portable_maker import make_fat, make_mach, make_pe
 from tests.wheel_maker import CPU_BUILD_INFO, fat_section, make_wheel
-from tfenv.audit import declared, dsse
+from tfenv.audit import attest, declared, dsse, keyless
 from tfenv.audit.compare import audit
 from tfenv.audit.quick import quick
 from tfenv.audit.sides import open_side
@@ -38,6 +38,7 @@ from tfenv.wheel.inspect import inspect
 SLOW = 10.0  # seconds that no damaged input of a few kilobytes may take
 MEMORY = 1 << 20  # kilobytes
 DECLARATION = b'format = 1\nversion = ["1", "2"]\n[[change]]\npath = "a"\ndiff = ["-a", "+b"]\n'
+SBOM = b'{"metadata":{"component":{"hashes":[{"alg":"SHA-256","content":"ab"}]}}}'
 NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF)
 
 
@@ -128,6 +129,7 @@ class Subjects:
             ("windows library", make_pe(), partial(self.native, make_pe())),
             ("macos library", self.universal, partial(self.native, self.universal)),
             ("declaration", DECLARATION, self.declaration),
+            ("sbom", SBOM, self.sbom),
             ("gpu code", fat_section({35: b"x" * 40, 90: b"y" * 90}, {90: b"p" * 30}) * 3, self.gpu),
             ("image", small_image(), self.image),
             ("record", b"a/b.py,sha256=" + b"A" * 43 + b",12\nRECORD,,\n", self.record),
@@ -188,6 +190,10 @@ class Subjects:
         path.write_bytes(data)
         with contextlib.suppress(TfenvError):
             declared.load(path)
+
+    def sbom(self, data: bytes) -> None:
+        attest.sbom_problems(data, "ab")
+        keyless.is_bundle(data)
 
     def envelope(self, data: bytes) -> None:
         with contextlib.suppress(TfenvError):

@@ -224,7 +224,7 @@ def test_the_signed_bytes_are_those_of_dsse() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"{}", b"[]", b'{"payload":"!","payloadType":"","signatures":[]}']
+    "text", [b"", b"{}", b"[]", b'{"payload":"!","payloadType":"","signatures":[]}', b"[" * 200_000]
 )
 def test_what_is_no_envelope_is_refused(text: bytes, tmp_path: Path) -> None:
     with pytest.raises(BadWheelError):
@@ -313,6 +313,16 @@ def test_what_march_meant_is_in_the_provenance(tmp_path: Path) -> None:
 
     features.write_text("AVX512F\n", "utf-8")
     assert attest.read_run(wheel, digest).cpu_features == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "[" * 200_000, '{"a":' * 200_000])
+def test_an_sbom_that_is_none_breaks_the_rule_and_nothing_else(
+    attested: tuple[Path, Path, attest.Paths], text: str
+) -> None:
+    wheel, public, where = attested
+    where.sbom.write_text(text, "utf-8")
+    assert attest.schema_fault(text)
+    assert {problem.document for problem in attest.verify(wheel, [public])} >= {"sbom"}
 
 
 def test_the_lock_that_the_build_left_names_bazels_archives(tmp_path: Path) -> None:

@@ -252,6 +252,14 @@ def test_a_layer_that_does_not_match_its_digest_is_refused(tmp_path: Path) -> No
     assert "digest" in caught.value.why
 
 
+@pytest.mark.parametrize("index", [b"", b"\xff", b"[" * 200_000, b'{"manifests": 1}', b"[]"])
+def test_an_index_that_is_none_is_refused(tmp_path: Path, index: bytes) -> None:
+    folder = image(tmp_path / "a", [layer({"f": b"1"})])
+    (folder / "index.json").write_bytes(index)
+    with pytest.raises(BadWheelError):
+        audit(folder, folder)
+
+
 def test_a_layer_with_an_escaping_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadWheelError):
         audit(image(tmp_path / "a", [layer({"../../evil": b"1"})]), tmp_path / "a")

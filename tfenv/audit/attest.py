@@ -126,7 +126,7 @@ def read_lock(wheel: Path, digest: str, folder: Path | None = None) -> Lock | No
 def _built(path: Path) -> _Built | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Built)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, RecursionError):
         return None
 
 
@@ -269,7 +269,7 @@ def sbom_problems(document: bytes, digest: str) -> list[Problem]:
         bom = msgspec.json.decode(document)
         hashes = bom["metadata"]["component"]["hashes"]
         named = {entry["content"] for entry in hashes if entry["alg"] == "SHA-256"}
-    except (msgspec.MsgspecError, KeyError, TypeError) as error:
+    except (msgspec.MsgspecError, RecursionError, KeyError, TypeError) as error:
         return [Problem("sbom", f"it is damaged: {error}")]
     return [] if named == {digest} else [Problem("sbom", "it is about another wheel")]
 
@@ -283,6 +283,8 @@ def schema_fault(document: str) -> str:
         fault = JsonStrictValidator(SchemaVersion.V1_6).validate_str(document)
     except ImportError:
         return ""
+    except (ValueError, RecursionError) as error:
+        return f"it is no JSON: {error}"[:200]
     return "" if fault is None else str(fault).splitlines()[0][:200]
 
 

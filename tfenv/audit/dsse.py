@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,7 +69,7 @@ def open_sealed(text: bytes, key_files: list[Path]) -> dict[str, Any]:
         kind = envelope["payloadType"]
         signatures = [base64.b64decode(s["sig"], validate=True) for s in envelope["signatures"]]
         statement = msgspec.json.decode(payload)
-    except (msgspec.MsgspecError, KeyError, TypeError, ValueError, binascii.Error) as error:
+    except (msgspec.MsgspecError, RecursionError, KeyError, TypeError, ValueError) as error:
         raise _bad("the provenance is damaged", f"it is no DSSE envelope: {error}") from error
     if kind != PAYLOAD_TYPE or not isinstance(statement, dict):
         raise _bad("the provenance is damaged", "its payload is no in-toto statement")

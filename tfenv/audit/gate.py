@@ -209,7 +209,7 @@ def _verified(found: Inspection, rules: VerifyRules, report: Path | None) -> Ite
         return
     try:
         content = msgspec.json.decode(report.read_bytes(), type=_Report)
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, RecursionError) as error:
         yield _rule("verified", False, f"the report cannot be read: {error}")
         return
     about = found.file in content.wheel or found.sha256 in content.wheel

@@ -47,7 +47,7 @@ def is_bundle(text: bytes) -> bool:
     """Whether an envelope is a Sigstore bundle and no bare DSSE envelope."""
     try:
         document = msgspec.json.decode(text)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return False
     return isinstance(document, dict) and str(document.get("mediaType")).startswith(_BUNDLE)
 

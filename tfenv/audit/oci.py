@@ -49,7 +49,7 @@ class OciTree:
             self._config = self._json(manifest["config"])
             self._layers = [self._checked(layer) for layer in manifest["layers"]]
             self.entries: Mapping[str, Entry] = dict(self._list())
-        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        except (KeyError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
             self.close()
             raise refuse(path.name, f"the image's description is damaged: {error!r}") from error
         except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:

@@ -60,7 +60,7 @@ def find(index: str, distribution: str, file: str) -> Listed | None:
         return None
     try:
         files = msgspec.json.decode(page, type=_Page).files
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise _no_answer(name, str(error)) from error
     found = next((item for item in files if item.filename == file), None)
     if found is None:
