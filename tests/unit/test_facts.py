@@ -278,6 +278,10 @@ def test_what_is_not_known_is_marked() -> None:
         assert names(problems, "cuda-arch", newest, "no compute capabilities") == wrong
 
 
+def test_numbers_of_a_compiler_upside_down() -> None:
+    assert names(changed(schema.Msvc, 1, oldest=1917), "msvc", 1, "is no range")
+
+
 def test_what_metadata_asks_for_is_of_a_release() -> None:
     assert names(changed(schema.Requires, version="2.6.9"), "requires", 0, "no wheel of this")
     assert names(changed(schema.Requires, requires=[]), "requires", 0, "asks for nothing")

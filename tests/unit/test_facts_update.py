@@ -386,6 +386,11 @@ class TestHostileIndex:
         del server.pages["tensorflow-gpu"]
         assert "did not list tensorflow-gpu" in self.refused(server, tmp_path).what
 
+    def test_an_index_that_invents_releases(self, server: Index, tmp_path: Path) -> None:
+        names = (f"tensorflow-9.{n}.0-cp314-cp314-{TAG}.whl" for n in range(301))
+        server.add("tensorflow", *(entry(name) for name in names))
+        assert "lists 301 wheels" in self.refused(server, tmp_path).what
+
     def test_an_index_without_the_other_packages_says_so(self, server: Index) -> None:
         del server.pages["auditwheel"], server.pages["pip"]
         reports = update(server)

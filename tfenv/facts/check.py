@@ -128,6 +128,7 @@ class _Checks:
             self.gpus,
             self.cuda,
             self.mirrors,
+            self.studios,
             self.requires,
             self.upkeep,
         ):
@@ -295,6 +296,12 @@ class _Checks:
             for alias in row.aliases:
                 if owner.setdefault(alias, row.name) != row.name:
                     yield self.problem(schema.Mirror, row, f"{alias} already means {owner[alias]}")
+
+    def studios(self) -> Iterator[Problem]:
+        """The numbers of a Visual Studio are an interval."""
+        for row in self.rows(schema.Msvc):
+            if not 0 < row.oldest <= row.newest:
+                yield self.problem(schema.Msvc, row, f"{row.oldest} to {row.newest} is no range")
 
     def requires(self) -> Iterator[Problem]:
         """What metadata asks for can be parsed, and is about a release with a wheel."""

@@ -13,7 +13,7 @@ import msgspec
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
 
-from tfenv.errors import DownloadError
+from tfenv.errors import DownloadError, FileFormatError
 from tfenv.facts import schema
 from tfenv.facts.update import listing
 from tfenv.facts.update.index import Index
@@ -30,6 +30,7 @@ DISTRIBUTIONS = (
     "tensorflow-aarch64",
 )
 OLDEST = Version("1.4.0")
+_MOST_NEW = 300
 STUB_BELOW = 100_000  # bytes; stubs have 2 to 8 KB, the smallest real wheel 23 MB
 _PLATFORMS: tuple[schema.Platform, ...] = (
     "linux-x86_64",
@@ -70,8 +71,15 @@ def update(tables: Tables, index: Index) -> Outcome:
                 "use an index that has all of TensorFlow's distributions",
             )
         listed |= {_key(row): row for row in read(name, files, index.today)}
-    new = [_opened(row, index) for key, row in listed.items() if key not in old]
-    return merge(old.values(), [*(r for k, r in listed.items() if k in old), *new])
+    new = [row for key, row in listed.items() if key not in old]
+    if len(new) > _MOST_NEW:
+        raise FileFormatError(
+            f"the index lists {len(new)} wheels that the table has not",
+            f"each would be opened; a year of releases has fewer than {_MOST_NEW}",
+            "check the index",
+        )
+    opened = [_opened(row, index) for row in new]
+    return merge(old.values(), [*(r for k, r in listed.items() if k in old), *opened])
 
 
 def read(distribution: str, files: Iterable[listing.File], as_of: str) -> tuple[schema.Wheel, ...]:
