@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tfenv import lock, render
@@ -237,6 +237,74 @@ def test_whatever_a_lock_holds_is_plain_or_refused(text: str, where: str) -> Non
     except UnsafeValueError:
         return
     assert not set(text) & set("'\"\\$`\n\r;&|<*?(){}!#\x00") - set("<")
+
+
+# What would change the meaning of one of the files. Versions and addresses need none of it.
+_HOSTILE = set("'\"\\$`\n\r;&|<>*?(){}!#\x00 \t")
+_CHOICES = (
+    "python",
+    "compiler",
+    "bazel",
+    "bazel_via",
+    "cuda",
+    "cudnn",
+    "gpu",
+    "march",
+    "numpy",
+    "base",
+)
+_NEAR = {"python": "3.7", "compiler": "gcc-7", "bazel": "3.7.2", "cuda": "11.2", "march": "native"}
+
+
+@st.composite
+def near_right(draw: st.DrawFn) -> tuple[str, str]:
+    """A choice and a value: any text, or a right one with something before or behind it."""
+    name = draw(st.sampled_from(_CHOICES))
+    text = draw(st.text(max_size=20))
+    right = _NEAR.get(name, "")
+    return name, draw(st.sampled_from([text, right + text, text + right]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(near_right())
+def test_no_choice_injects(choice: tuple[str, str]) -> None:
+    name, text = choice
+    try:
+        files = made("2.6.5-cuda", **{name: text})
+    except TfenvError as error:
+        assert error.exit_code in (2, 3)  # noqa: PT017 refusing is the other right outcome
+        return
+    if set(text) & _HOSTILE:
+        assert not any(text in content for content in files.values()), choice
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(mirrors.KINDS), st.text(max_size=30))
+@example("pip", "\nRUN id")
+@example("conda", '"\n  - evil')
+@example("nix", '"; builtins.exec [ "id" ]; x = "')
+@example("bazel", "$(id)")
+@example("apt-ubuntu", "#\nRUN id")
+def test_no_mirror_injects(kind: str, text: str) -> None:
+    try:
+        files = made("2.6.5-cuda", f"{kind}=https://mirror.example/{text}")
+    except TfenvError as error:
+        assert error.exit_code == 2  # noqa: PT017 refusing is the other right outcome
+        return
+    assert not set(text.partition(",")[0].strip()) & _HOSTILE
+    assert files
+
+
+@settings(max_examples=10, deadline=None)  # a refusal looks for the nearest of 900 names
+@given(st.text(min_size=1, max_size=30))
+def test_no_target_name_injects(text: str) -> None:
+    for name in (text, f"2.6.5-cuda{text}", f"{text}2.6.5-cuda"):
+        try:
+            target = parse(name)
+        except TfenvError as error:
+            assert error.exit_code in (2, 3)  # noqa: PT017 refusing is the other right outcome
+        else:
+            assert re.fullmatch(r"[0-9.]+(post\d+)?-[a-z0-9-]+", target.name)
 
 
 @given(st.text(max_size=40))
