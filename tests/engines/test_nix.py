@@ -354,7 +354,7 @@ def test_driver_has_a_folder_of_its_own(driver: Path, how: str) -> None:
     for name in ("libcuda.so.1", "libnvidia-ml.so.1"):
         (host / f"{name}.535").write_text("old", encoding="utf-8")
         (host / name).symlink_to(f"{name}.535")
-    command = ["bash", driver, into, how]
+    command: list[str | Path] = ["bash", driver, into, how]
     for version in ("first", "second"):  # the driver is updated in between
         (host / "libcuda.so.1.535").write_text(version, encoding="utf-8")
         done = subprocess.run(command, capture_output=True, text=True, check=True)
