@@ -31,6 +31,14 @@ def test_ids_are_unique(checks: list[dict[str, Any]]) -> None:
     assert all(re.match(r"[a-z]+\.[a-z0-9_.]+(\[.+\])?$", check["id"]) for check in checks)
 
 
+def test_the_areas_are_as_wide_as_they_are_meant_to_be(checks: list[dict[str, Any]]) -> None:
+    least = {"session": 25, "xla": 25, "kernels": 400, "convlstm": 8, "native": 8, "device": 10}
+    least |= {"workflow": 8, "isa": 4}
+    counts = Counter(check["suite"] for check in checks)
+    assert {area: counts[area] for area in least if counts[area] < least[area]} == {}
+    assert sum(check["id"].startswith("xla.model[") for check in checks) == 10
+
+
 def test_each_says_in_a_sentence_what_it_proves(checks: list[dict[str, Any]]) -> None:
     assert [c["id"] for c in checks if not re.match(r"[A-Za-z].{20,}\.$", c["proves"])] == []
 
