@@ -266,13 +266,24 @@ def test_macos_dry_run(tmp_path: Path) -> None:
     said = done.stdout
     for text in (
         f"+ bash {work}/downloads/bazel-0.26.1-installer-darwin-x86_64.sh --user",
-        f"+ git config --file {work}/gitconfig url.https://git.example/.insteadOf",
+        "+ git config --global url.https://git.example/.insteadOf https://github.com/",
         f"+ cp -fRP {work}/build/source/bazel-bin/tensorflow/libtensorflow_framework*.dylib",
         f"+ tar -czf {work}/out/1.15.5-cpu-macos-cc.tar.gz",
     ):
         assert text in said
     assert not Path(work).exists()
     assert "-framework CoreFoundation" in (folder / "tensorflow.cmake").read_text("utf-8")
+
+
+@posix
+def test_a_work_folder_by_a_relative_name(tmp_path: Path) -> None:
+    folder = script("1.15.5-cpu-macos-lite", tmp_path)
+    tools = programs(tmp_path / "bin", **MAC)
+    java = jdk(tmp_path / "jdk", "1.8.0_392")
+    done = start(folder, tools, "--dry-run", "--work", "here/work", JAVA_HOME=java)
+    assert done.returncode == 0, done.stderr
+    assert "+ mkdir -p /" in done.stdout
+    assert not [line for line in done.stdout.splitlines() if " here/work" in line]
 
 
 @posix

@@ -27,6 +27,11 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+case $work in
+  /*) ;;
+  *) work=$PWD/$work ;; # programs are started in other folders
+esac
+
 run() {
   if [ -n "$dry_run" ]; then printf '+ %s\n' "$*"; else "$@"; fi
 }
@@ -104,8 +109,8 @@ fi
 # The rc file of this build stands in for the user's and the system's.
 export TFENV_BAZEL_STARTUP="--nosystem_rc --nohome_rc --bazelrc=$rc"
 if [ -n "$git_mirror" ]; then
-  export GIT_CONFIG_GLOBAL=$work/gitconfig
-  run git config --file "$GIT_CONFIG_GLOBAL" "url.$git_mirror.insteadOf" https://github.com/
+  # In this build's own home; GIT_CONFIG_GLOBAL would be clear too, but git knows it since 2.32 only.
+  run git config --global "url.$git_mirror.insteadOf" https://github.com/
 fi
 
 # --- Python packages by hash ----------------------------------------------------------------

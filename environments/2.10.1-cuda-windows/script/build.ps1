@@ -97,11 +97,12 @@ if ($Proxy) {
     $env:HTTP_PROXY = $Proxy
     $env:HTTPS_PROXY = $Proxy
 }
-if (-not $DryRun) { New-Item -ItemType Directory -Force -Path $Work, "$Work\downloads", "$Work\out" | Out-Null }
-$env:GIT_CONFIG_GLOBAL = "$Work\gitconfig"
-Invoke-Step 'git' @('config', '--file', $env:GIT_CONFIG_GLOBAL, 'core.longpaths', 'true') 6
-Invoke-Step 'git' @('config', '--file', $env:GIT_CONFIG_GLOBAL, 'core.autocrlf', 'false') 6
-if ($GitMirror) { Invoke-Step 'git' @('config', '--file', $env:GIT_CONFIG_GLOBAL, "url.$GitMirror.insteadOf", 'https://github.com/') 6 }
+if (-not $DryRun) { New-Item -ItemType Directory -Force -Path $Work, "$Work\downloads", "$Work\out", "$Work\home" | Out-Null }
+# git's settings for this build alone, in a home of its own.
+$env:HOME = "$Work\home"
+Invoke-Step 'git' @('config', '--global', 'core.longpaths', 'true') 6
+Invoke-Step 'git' @('config', '--global', 'core.autocrlf', 'false') 6
+if ($GitMirror) { Invoke-Step 'git' @('config', '--global', "url.$GitMirror.insteadOf", 'https://github.com/') 6 }
 
 # --- downloads ------------------------------------------------------------------------------
 
