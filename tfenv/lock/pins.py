@@ -237,7 +237,8 @@ def nvidia_image(toolchain: Toolchain) -> schema.Image:
     raise ConflictError(
         f"no image nvidia/cuda with CUDA {minor or '(none)'} on {base} is known",
         f"NVIDIA deletes old tags; not known to be gone on {base}: {', '.join(known) or 'none'}",
-        f"leave --base out (NVIDIA's runfile by hash), or --cuda {known[-1] if known else minor}",
+        "leave --base out (NVIDIA's runfile by hash)"
+        + (f", or --cuda {known[-1]}" if known else ""),
     )
 
 
