@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import tarfile
@@ -130,6 +131,17 @@ def test_toolchain_of_2_15_1(buildah: images.Buildah, tmp_path: Path) -> None:
     assert "clang version 16." in says
     assert "Python 3.11." in says
     assert "1.26" in says
+
+
+@pytest.mark.parametrize("there", ["", "useradd --create-home --uid 1000 ubuntu"])
+def test_user_is_made_where_another_has_its_number(
+    buildah: images.Buildah, tmp_path: Path, there: str
+) -> None:
+    """As in Ubuntu's own image since 23.04."""
+    text = (context("2.15.1-cpu", tmp_path) / "Dockerfile.run").read_text("utf-8")
+    (make,) = re.findall(r"^RUN (if getent(?:.*\\\n)+.*)$", text, re.MULTILINE)
+    says = buildah.inside(images.BASE, ["sh", "-ec", f"{there}\n{make}\nid -u tfenv; ls /home"])
+    assert says.stdout.split()[-2:] == ["1000", "tfenv"], says.stdout
 
 
 @pytest.mark.tf
