@@ -174,7 +174,7 @@ def target_session(command: str, target: str) -> None:
 def operands(command: str, target: str) -> list[str]:
     """The command line that a target session hands to tfenv."""
     if command == "audit":
-        return ["audit", "--twice", target]
+        return ["audit", "--twice", target, "--released"]
     return [command, target]
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from tests.wheel_maker import make_wheel
 from tfenv.audit import rebuild
 from tfenv.audit.compare import audit
-from tfenv.errors import BuildError
+from tfenv.cli.audit import command
+from tfenv.errors import BuildError, DownloadError
 
 # Makes a wheel that carries what its surroundings were; argv: target, then options.
 BUILD = """
@@ -132,3 +136,40 @@ def test_the_host_name_is_varied_where_that_is_permitted(tmp_path: Path) -> None
     result = audit(*rebuild.twice("t", ["--broken"], tmp_path / "work", lambda _: None, call))
     found = [d for d in result.differences if "another-host" in d.detail]
     assert bool(found) == ("host name" in rebuild.varied())
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_published_wheel_is_told_and_decides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    script = tmp_path / "build.py"
+    script.write_text(BUILD, "utf-8")
+    monkeypatch.setattr(rebuild, "default_command", lambda: [sys.executable, str(script)])
+    published = make_wheel(
+        tmp_path / "released", {"pkg/a.py": b"x = 2\n"}, name="pkg", version="1.0"
+    )
+
+    def fetch(target: str, _: Path) -> Path:
+        assert target == "1.15.5-cpu"
+        if not there:
+            raise DownloadError("it did not come", "no network", "try again")
+        return published
+
+    monkeypatch.setattr("tfenv.audit.released.fetch", fetch)
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.html"
+    words = ["--twice", "1.15.5-cpu", "--released", "--html", str(page)]
+    done = CliRunner().invoke(command, [*words, "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["verdict"] in ("identical", "equivalent")
+    if there:
+        assert found["released"]["verdict"] == "different"
+        assert "pkg/a.py" in {d["path"] for d in found["released"]["differences"]}
+        shown = CliRunner().invoke(command, words).stdout
+        assert "against the published wheel" in shown
+        assert shown.index("published") < shown.index("python-line: pkg/a.py")
+        assert "published wheel" in page.read_text("utf-8")
+    else:
+        assert found["released"] is None
+        assert "no network" in done.stderr

@@ -77,6 +77,7 @@ class Audit(msgspec.Struct, kw_only=True):
         varied: what differed between two builds that were made to be compared.
         declared: differences that were declared, which leave a verdict `equivalent`.
         tally: None where the contents were not read.
+        released: the first of two builds against the published wheel, where that was asked for.
     """
 
     schema: str = SCHEMA
@@ -90,3 +91,4 @@ class Audit(msgspec.Struct, kw_only=True):
     varied: list[str] = []
     declared: list[Declared] = []
     tally: Tally | None = None
+    released: Audit | None = None

@@ -11,6 +11,7 @@ from tfenv.errors import one_line
 
 MAX_LINES = 200
 MAX_EXPLAINED = 60
+_AGAINST = "The first build against the published wheel, which decides nothing:"
 _ITSELF = "(the archive itself)"
 _WHOLE = frozenset(
     (*normalise.NAMES, "metadata", "python-line", "text-line", "instruction", "constant")
@@ -79,6 +80,8 @@ def as_text(result: Audit) -> str:
         lines.append(f"  {len(result.differences) - MAX_LINES} more: --json has them all")
     lines += _declared_lines(result)
     lines += _explained_lines(result)
+    if result.released:
+        lines += ["", _AGAINST, *as_text(result.released).split("\n")]
     return "\n".join(lines)
 
 
@@ -121,6 +124,20 @@ _STYLE = (
 
 def as_html(result: Audit) -> str:
     """The whole result as one page. Every text from outside is escaped."""
+    title = f"{result.verdict}: {_text(result.a.path)}, {_text(result.b.path)}"
+    parts = [
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+        f"<title>{title}</title><style>{_STYLE}</style></head><body>",
+        f'<h1 class="{result.verdict}">{_text(headline(result))}</h1>',
+        *_body(result),
+    ]
+    if result.released:
+        verdict = _text(headline(result.released))
+        parts += [f"<h1>{_AGAINST} {verdict}</h1>", *_body(result.released)]
+    return "\n".join(part for part in [*parts, "</body></html>\n"] if part)
+
+
+def _body(result: Audit) -> list[str]:
     rows = "".join(
         _row(item.path or _ITSELF, item.kind, item.detail, item.cause)
         for item in result.differences
@@ -136,22 +153,16 @@ def as_html(result: Audit) -> str:
         for item in normalise.REGISTRY
         if item.name in result.normalisers
     )
-    title = f"{result.verdict}: {_text(result.a.path)}, {_text(result.b.path)}"
-    parts = [
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        f"<title>{title}</title><style>{_STYLE}</style></head><body>",
-        f'<h1 class="{result.verdict}">{_text(headline(result))}</h1>',
+    varied = _text(", ".join(result.varied))
+    return [
         f"<p>A: <code>{_text(_side(result.a))}</code><br>B: <code>{_text(_side(result.b))}</code></p>",
-        f"<p>Varied between the builds: {_text(', '.join(result.varied))}</p>"
-        * bool(result.varied),
+        f"<p>Varied between the builds: {varied}</p>" * bool(result.varied),
         f"<p>{_text(tally(result))}</p>" * bool(tally(result)),
         _table("Differences", ("Member", "Kind", "Where and what", "Likely cause"), rows),
         _table("Meant to differ: declared", ("Member", "Line"), declared),
         _table("Explained by normalisers", ("Member", "Normaliser", "Where and what"), explained),
         _table("What these normalisers ignore", ("Name", "Meaning"), meanings),
-        "</body></html>\n",
     ]
-    return "\n".join(part for part in parts if part)
 
 
 def _table(title: str, heads: tuple[str, ...], rows: str) -> str:

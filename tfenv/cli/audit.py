@@ -10,6 +10,8 @@ import click
 from tfenv.cli import _output
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfenv.audit.declared import Change
     from tfenv.audit.model import Audit
 
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="A is a target: build it twice in varied surroundings and compare the two. Options that "
     "audit does not have are handed to `tfenv build`; the engine is the host unless named.",
+)
+@click.option(
+    "--released",
+    is_flag=True,
+    help="With --twice: show also how the first build differs from the published wheel. This has "
+    "no effect on the verdict.",
 )
 @click.option(
     "--diffoscope",
@@ -56,6 +64,7 @@ def command(
     strict: bool,
     without: str,
     twice: bool,
+    released: bool,
     member: str,
     declared: tuple[str, ...],
     draft: Path | None,
@@ -78,7 +87,7 @@ def command(
     drafted: list[declarations.Change] = []
     if twice:
         rest = [text for text in (b, *context.args) if text]
-        result = _twice(a, rest, names)
+        result = _twice(a, rest, names, released=released)
     elif b is None or context.args:
         raise click.UsageError("give A and B, two files or folders")
     elif quick and (declared or draft):
@@ -136,13 +145,30 @@ def _write_draft(path: Path, result: Audit, changes: list[Change]) -> None:
     files.write_text(path, render(Declaration(version=version, change=changes)))
 
 
-def _twice(target: str, arguments: list[str], names: list[str]) -> Audit:
+def _twice(target: str, arguments: list[str], names: list[str], *, released: bool) -> Audit:
     from tfenv import target as targets
     from tfenv.audit import compare, rebuild
 
     name = targets.parse(target).name
     folder = Path.cwd() / ".tfenv" / "audit" / name
     say = lambda text: click.echo(text, err=True)  # noqa: E731
-    result = compare.audit(*rebuild.twice(name, arguments, folder, say), names)
+    one, two = rebuild.twice(name, arguments, folder, say)
+    result = compare.audit(one, two, names)
     result.varied = rebuild.varied(rebuild.engine_of(arguments))
+    if released:
+        result.released = _against_released(name, one, names, say)
     return result
+
+
+def _against_released(
+    target: str, built: Path, names: list[str], say: Callable[[str], None]
+) -> Audit | None:
+    """A build against the published wheel; None, and said why, where that cannot be had."""
+    from tfenv.audit import compare
+    from tfenv.errors import DownloadError, UsageError
+
+    try:
+        return compare.audit(built, _path(f"released:{target}"), names)
+    except (DownloadError, UsageError) as error:
+        say(f"not compared with the published wheel: {error.what}: {error.why}")
+        return None
