@@ -44,3 +44,13 @@ def sha256_file(path: Path) -> str:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def size_text(count: int) -> str:
+    """Bytes for people: 1.4 GB (10^9)."""
+    value = float(count)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"

@@ -23,13 +23,3 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     form = "  ".join(f"{{:<{width}}}" for width in widths)
     click.echo("\n".join(form.format(*row).rstrip() for row in cells))
-
-
-def size(count: int) -> str:
-    """Bytes for people: 1.4 GB."""
-    value = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1000
-    return ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tfenv import files
 from tfenv.build.engines import ENGINES
 from tfenv.cli import _choices, _output
 
@@ -132,7 +133,7 @@ def _document(result: Result) -> dict[str, object]:
 def _tell(result: Result) -> None:
     state = "nothing to do, already built" if result.unchanged else "built"
     for product in result.record.products:
-        size = _output.size(product.size)
+        size = files.size_text(product.size)
         click.echo(f"{state}: {result.folder / product.name} ({size})")
         click.echo(f"sha256: {product.sha256}")
     if result.record.runs_on:

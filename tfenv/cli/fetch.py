@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tfenv import files
 from tfenv.cli import _choices, _output
 
 if TYPE_CHECKING:
@@ -109,7 +110,9 @@ def _document(names: list[str], fetched: Fetched) -> dict[str, object]:
 def _tell(fetched: Fetched, root: Path, output: Path | None) -> None:
     new = sum(outcome.status != "cached" for outcome in fetched.outcomes)
     total = len(fetched.outcomes)
-    click.echo(f"{total} files, {_output.size(fetched.bytes)}, all verified: {new} new, in {root}")
+    click.echo(
+        f"{total} files, {files.size_text(fetched.bytes)}, all verified: {new} new, in {root}"
+    )
     for one in fetched.left_out:
         click.echo(f"not fetched: {one.kind} {one.name} {one.version}: {_reason(one)}")
     for line in fetched.unread:

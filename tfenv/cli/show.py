@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tfenv import files
 from tfenv.cli import _choices, _output
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _show(chain: Toolchain, locked: Lock) -> None:
         total = sizes.python_bytes(locked)
         rows.append((locked.python.file, "", "python lock", _size(total), "sha256"))
     _output.table(("NAME", "VERSION", "KIND", "SIZE", "PINNED"), rows)
-    known = _output.size(sizes.known_bytes(locked))
+    known = files.size_text(sizes.known_bytes(locked))
     rest = sizes.unknown(locked)
     click.echo(f"at least {known}" + (f"; size not known: {', '.join(rest)}" if rest else ""))
     for sentence in compiled.sentences(locked):
@@ -103,7 +104,7 @@ def _show_pins(locked: Lock) -> None:
 
 
 def _size(count: int) -> str:
-    return _output.size(count) if count else "?"
+    return files.size_text(count) if count else "?"
 
 
 def _mark(unpinned: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from tfenv import files
 from tfenv.errors import DownloadError, HashMismatchError
 from tfenv.fetch.cache import Cache, stopped
 from tfenv.fetch.download import Hooks, Silent, ensure, place
@@ -72,8 +73,8 @@ def _require_room(items: Sequence[Item], cache: Cache) -> None:
     free = shutil.disk_usage(cache.root).free
     if missing > free:
         raise DownloadError(
-            f"{megabytes(missing)} are to be downloaded to {cache.root}",
-            f"only {megabytes(free)} are free there",
+            f"{files.size_text(missing)} are to be downloaded to {cache.root}",
+            f"only {files.size_text(free)} are free there",
             "free some space, or set TFENV_CACHE to a folder on a larger disk",
         )
 
@@ -111,11 +112,6 @@ def story(outcome: Outcome) -> str:
     return (
         "; ".join(f"{place(url)}: {problem}" for url, problem in last.items()) or "no place known"
     )
-
-
-def megabytes(count: int) -> str:
-    """A number of bytes in MB (10^6 bytes)."""
-    return f"{count / 1e6:.1f} MB"
 
 
 def _size(path: Path) -> int:

@@ -18,8 +18,9 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from tfenv import files
 from tfenv.fetch.item import Item, Outcome
-from tfenv.fetch.pool import label, megabytes, story
+from tfenv.fetch.pool import label, story
 
 
 class Bar:
@@ -68,7 +69,7 @@ class Lines:
     def finished(self, outcome: Outcome) -> None:
         """Print what came of it."""
         if outcome.status == "downloaded":
-            size = megabytes(outcome.item.size) if outcome.item.size else ""
+            size = files.size_text(outcome.item.size) if outcome.item.size else ""
             self._say(f"downloaded {label(outcome.item)} {size}".rstrip())
         elif outcome.status == "failed":
             self._say(f"failed {label(outcome.item)}: {story(outcome)}")
