@@ -17,11 +17,13 @@ import pytest
 from tfenv import lock as locks
 from tfenv import toolchain
 from tfenv.build import npm
+from tfenv.errors import EnvironmentFailedError
 from tfenv.fetch import folder, stage
 from tfenv.fetch.cache import Cache
 from tfenv.fetch.item import from_artifacts
 from tfenv.lock.model import Lock
 from tfenv.target import parse
+from tfenv.verify import interpreter
 
 ROOT = Path(__file__).resolve().parents[2]
 MINITF = ROOT / "tests" / "data" / "minitf"
@@ -40,6 +42,14 @@ def need_bazel(target: str) -> None:
     (item,) = (one for one in from_artifacts(lock_of(target).artifact)[0] if one.name == "bazel")
     if Cache().find(item.sha256) is None and not npm.fetch(item, Cache()):
         pytest.skip("npm did not give the release binary of Bazel")
+
+
+def need_python(minor: str) -> Path:
+    """The prefix of one of this machine's own Pythons."""
+    try:
+        return interpreter.find([minor], "", uv="").path.resolve().parents[1]
+    except EnvironmentFailedError as error:
+        pytest.skip(error.why)
 
 
 def command(target: str, *more: str, source: Path = MINITF) -> list[str]:

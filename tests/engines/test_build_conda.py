@@ -15,7 +15,6 @@ import pytest
 
 from tests.engines import bazel_builds as builds
 from tests.engines.channel import Channel, served
-from tfenv.verify import interpreter
 
 pytest.importorskip("rattler", reason="py-rattler is not installed")
 pytestmark = [
@@ -48,7 +47,7 @@ def bazelisk(folder: Path) -> Path:
 
 def channel(folder: Path, bazelisk: Path) -> None:
     """What environment.build.yml names: this machine's Python, pip and compiler in conda's clothes."""
-    python = interpreter.find(["3.7"], "", uv="").path.resolve().parents[1]
+    python = builds.need_python("3.7")
     made = Channel(folder)
     made.add(
         *("python", "3.7.12"),

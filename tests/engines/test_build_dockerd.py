@@ -32,7 +32,6 @@ from tfenv.fetch.cache import Cache
 from tfenv.fetch.item import from_artifacts
 from tfenv.target import parse
 from tfenv.toolchain.model import Choices
-from tfenv.verify import interpreter
 
 pytestmark = [
     pytest.mark.docker,
@@ -92,7 +91,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     place = home / "mirror" / item.version / item.urls[0].rsplit("/", 1)[-1]
     place.parent.mkdir(parents=True)
     shutil.copyfile(Cache().path(item.sha256), place)
-    python = interpreter.find([PYTHON], "", uv="").path.resolve().parents[1]
+    python = builds.need_python(PYTHON)
     with docker_daemon.daemon() as docker, served(home / "mirror", docker.gateway()) as address:
         source = minitf_of_python_36(home / "minitf")
         yield Site(docker, docker.base(python), f"bazel={address}", source)

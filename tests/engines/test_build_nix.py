@@ -15,7 +15,6 @@ from tests.engines import bazel_builds as builds
 from tests.engines import nix
 from tfenv.fetch.cache import Cache
 from tfenv.fetch.item import from_artifacts
-from tfenv.verify import interpreter
 
 pytestmark = [
     pytest.mark.nix,
@@ -51,7 +50,7 @@ def path(tmp_path: Path) -> str:
     for name in ("gcc", "g++", "cpp", "ar", "ld", "nm", "objcopy", "objdump", "strip"):
         if found := shutil.which(name):
             (compilers / name).symlink_to(found)
-    python = interpreter.find([lock.toolchain["python"].value], "", uv="").path.resolve().parent
+    python = builds.need_python(lock.toolchain["python"].value) / "bin"
     for name, folder in (("python37", python), ("gcc7", compilers)):
         real(stub, name, folder)
     program = shutil.which("nix")

@@ -154,3 +154,12 @@ def test_a_figure_says_where_it_comes_from(tmp_path: Path, name: str) -> None:
     shown = {one.code: one.detail for one in found}
     assert "an estimate" in shown["disk"]
     assert "an estimate" in shown["memory"] or "issue 42066" in shown["memory"]
+
+
+def test_little_memory_is_enough_where_others_compile() -> None:
+    target = parse("2.6.5-cpu")
+    small = msgspec.convert({**GOOD, "memory_mb": 2000}, Probe)
+    assert errors(preflight.check(target, lock_of("2.6.5-cpu"), small)) == ["memory"]
+    assert errors(preflight.check(target, lock_of("2.6.5-cpu"), small, remote=True)) == []
+    assert preflight.jobs(target, 2000, 8) == 1
+    assert preflight.jobs(target, 2000, 8, remote=True) == 50

@@ -251,11 +251,14 @@ class _Build:
     def _preflight(self) -> list[preflight.Finding]:
         on_host = self.request.engine == "host"
         probe = this_machine(self.folders.work, bazel=self.bazel or None)
-        findings = preflight.check(self.request.target, self.request.lock, probe, host=on_host)
+        remote = bool(self.request.options.remote_executor)
+        findings = preflight.check(
+            self.request.target, self.request.lock, probe, host=on_host, remote=remote
+        )
         for finding in findings:
             self.hooks.say(f"{finding.severity}: {finding.detail}; {finding.otherwise}")
         preflight.require(findings)
-        jobs = preflight.jobs(self.request.target, probe.memory_mb, probe.cores)
+        jobs = preflight.jobs(self.request.target, probe.memory_mb, probe.cores, remote=remote)
         if not self.request.options.jobs:
             chosen = msgspec.structs.replace(self.request.options, jobs=jobs)
             self.request = msgspec.structs.replace(self.request, options=chosen)

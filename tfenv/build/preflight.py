@@ -20,6 +20,7 @@ from tfenv.toolchain import buildtool
 
 _LEAST_OPEN_FILES = 1024
 _LONGEST_WINDOWS_PATH = 40
+_REMOTE_JOBS = 50
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -65,12 +66,17 @@ def need(target: Target) -> Need:
     )
 
 
-def jobs(target: Target, memory_mb: int, cores: int) -> int:
-    """How many compilers fit into the memory, at most one per core and at least one."""
+def jobs(target: Target, memory_mb: int, cores: int, *, remote: bool = False) -> int:
+    """How many compilers fit into the memory, at most one per core and at least one; as many as
+    Bazel's manual advises where they run on other machines."""
+    if remote:
+        return _REMOTE_JOBS
     return max(1, min(cores or 1, memory_mb // need(target).job_mb if memory_mb else 1))
 
 
-def check(target: Target, lock: Lock, probe: Probe, *, host: bool = True) -> list[Finding]:
+def check(
+    target: Target, lock: Lock, probe: Probe, *, host: bool = True, remote: bool = False
+) -> list[Finding]:
     """All findings, errors first.
 
     Args:
@@ -78,8 +84,14 @@ def check(target: Target, lock: Lock, probe: Probe, *, host: bool = True) -> lis
         lock: its toolchain and downloads.
         probe: the machine.
         host: the machine's own compiler and Bazel will be used (not a container's).
+        remote: the compilers will run on other machines.
     """
-    found = [*_memory(target, probe), *_disk(target, probe), *_limits(probe), *_network(probe)]
+    found = [
+        *(() if remote else _memory(target, probe)),
+        *_disk(target, probe),
+        *_limits(probe),
+        *_network(probe),
+    ]
     found += _march(lock, probe)
     if host:
         found += [*_compiler(target, probe), *_bazel(target, probe), *_glibc(target, probe)]

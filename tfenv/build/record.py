@@ -39,6 +39,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     runs_on: str = ""  # what inspecting a wheel said, in a sentence
     tag: str = ""  # which platform tag the wheel has got, or why it kept its own
 
+    @property
+    def made(self) -> list[Product]:
+        """The products without the lock that lies beside them."""
+        return [one for one in self.products if not one.name.endswith(".lock.toml")]
+
 
 def inputs(*parts: str) -> str:
     """One hash for everything that a build depends on."""

@@ -126,13 +126,13 @@ def _document(result: Result) -> dict[str, object]:
         **document,
         "unchanged": result.unchanged,
         "findings": [msgspec.to_builtins(finding) for finding in result.findings],
-        "files": [str(result.folder / product.name) for product in result.record.products],
+        "files": [str(result.folder / product.name) for product in result.record.made],
     }
 
 
 def _tell(result: Result) -> None:
     state = "nothing to do, already built" if result.unchanged else "built"
-    for product in result.record.products:
+    for product in result.record.made:
         size = files.size_text(product.size)
         click.echo(f"{state}: {result.folder / product.name} ({size})")
         click.echo(f"sha256: {product.sha256}")
