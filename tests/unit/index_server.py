@@ -65,6 +65,8 @@ class Index(ThreadingHTTPServer):
         self.ranges = True
         self.redirect = ""  # where every file is said to have moved to
         self.sent = 0  # bytes of files
+        self.secret = ""  # what the Authorization header has to be
+        self.heard: set[str] = set()  # every Authorization header that came
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that has read enough hangs up."""
@@ -94,7 +96,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         name = self.path.strip("/").rpartition("/")[2]
-        if self.path.startswith("/files/"):
+        said = self.headers.get("Authorization", "")
+        self.server.heard.add(said)
+        if self.server.secret and said != self.server.secret:
+            self.answer(b"", "text/plain", 401)
+        elif self.path.startswith("/files/"):
             self.send_file(name)
         else:
             self.answer(self.server.pages.get(name), self.server.kind)

@@ -452,6 +452,37 @@ class TestHostileIndex:
             )
         assert text == CUDA
 
+    def test_a_password_goes_to_the_index_alone(self, server: Index) -> None:
+        release(server)
+        server.secret = "Basic bWU6cEBzcw=="  # me:p@ss
+        place = server.address.replace("127.0.0.1", "me:p%40ss@127.0.0.1")
+        with serving() as other:
+            other.files = dict(server.files)
+            name = f"tensorflow-2.22.0-cp314-cp314-{TAG}.whl"
+            index = asked.Index(place, "2027-03-03")
+            file = next(f for f in index.files("tensorflow") if f.filename == name)
+            pattern = BUILD_INFO.replace(".", r"\.")
+            assert index.member("tensorflow", file, pattern) == CUDA
+            assert server.heard == {server.secret}
+            elsewhere = other.address.replace("/simple", f"/files/{name}")
+            moved = msgspec.structs.replace(file, url=elsewhere)
+            assert asked.Index(place, "x").member("tensorflow", moved, pattern) == CUDA
+            server.redirect = elsewhere
+            assert asked.Index(place, "x").member("tensorflow", file, pattern) == CUDA
+            assert other.heard == {""}
+        with pytest.raises(DownloadError) as caught:
+            asked.Index(server.address, "x").files("tensorflow")
+        assert caught.value.why == "HTTP status 401"
+
+    def test_pip_s_own_setting_is_taken(
+        self, server: Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("TFENV_INDEX", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_CONFIG_FILE"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("PIP_INDEX_URL", server.address)
+        run = CliRunner().invoke(command, ["update", "--json"])
+        assert run.exit_code == 0, run.output
+
     def test_https_is_never_left(self) -> None:
         import urllib.request
 

@@ -63,9 +63,11 @@ def update(index: str, output: Path | None, as_json: bool) -> None:
     from tfenv.facts import table
     from tfenv.facts.update import index as asked
     from tfenv.facts.update import update as look
+    from tfenv.verify.index import variables
 
+    place = variables(index).get("UV_DEFAULT_INDEX", "")
     today = datetime.now(timezone.utc).date().isoformat()
-    changed, reports = look(asked.Index(asked.configured(index), today))
+    changed, reports = look(asked.Index(asked.configured(place), today))
     if output is not None:
         for name, rows in changed.items():
             files.write_text(output / f"{name}.toml", table.render(table.header(name), rows))

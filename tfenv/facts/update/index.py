@@ -1,11 +1,12 @@
 """Ask the configured package index; nothing else of `facts` touches the world.
 
-The index is `--index`, TFENV_INDEX, or what uv is configured with. Its answers are hostile until
+The index is `--index`, TFENV_INDEX, or what pip or uv is configured with. Its answers are hostile until
 checked: their form, their length, the scheme of every address, and of small files the sha256.
 """
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import subprocess
@@ -62,12 +63,13 @@ class Index:
         return self._members[key]
 
     def _member(self, distribution: str, file: listing.File, pattern: str) -> str | None:
-        url = urllib.parse.urljoin(f"{self.address}/{distribution}/", file.url)
+        place = _address(self.address)[0].geturl()
+        url = urllib.parse.urljoin(f"{place}/{distribution}/", file.url)
         what = file.filename[:120]
         _hold_scheme(url, what)
         if file.size > _WHOLE:
-            return ranges.member(lambda a, b: _range(url, a, b, what), file.size, pattern, what)
-        data = _get(urllib.request.Request(url), f"{what} did not come", _WHOLE)[1]  # noqa: S310
+            return ranges.member(lambda a, b: self._part(url, a, b, what), file.size, pattern, what)
+        data = _get(self._request(url), f"{what} did not come", _WHOLE)[1]
         if not file.sha256 or sha256_bytes(data) != file.sha256:
             raise HashMismatchError(
                 f"{what} is not the file that the index announced",
@@ -75,6 +77,18 @@ class Index:
                 "check the index or its mirror",
             )
         return ranges.member(lambda a, b: data[a : b + 1], len(data), pattern, what)
+
+    def _request(self, url: str, **headers: str) -> urllib.request.Request:
+        """A request for a file; the index's password goes to the index's own host alone."""
+        request = urllib.request.Request(url, headers=headers)  # noqa: S310 the scheme is held
+        if urllib.parse.urlsplit(url)[:2] == _address(self.address)[0][:2]:
+            _authorise(request, self.address)
+        return request
+
+    def _part(self, url: str, first: int, last: int, what: str) -> bytes:
+        wanted = {"Range": f"bytes={first}-{last}", "Accept-Encoding": "identity"}
+        request = self._request(url, **wanted)
+        return _get(request, f"a part of {what} did not come", last - first + 1)[1]
 
 
 def configured(option: str = "") -> str:
@@ -103,9 +117,11 @@ def ask(index: str, distribution: str) -> bytes:
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", distribution):
         raise ValueError(f"not a normalised distribution name: {distribution}")
     # `configured` lets http and https through and nothing else.
+    place = _address(index)[0].geturl()
     request = urllib.request.Request(  # noqa: S310
-        f"{index}/{distribution}/", headers={"Accept": ACCEPT}
+        f"{place}/{distribution}/", headers={"Accept": ACCEPT}
     )
+    _authorise(request, index)
     try:
         kind, data = _get(request, f"the package index did not list {distribution}", _MOST)
     except _AbsentError:
@@ -168,10 +184,18 @@ def _get(request: urllib.request.Request, what: str, most: int) -> tuple[str, by
     return kind, data
 
 
-def _range(url: str, first: int, last: int, what: str) -> bytes:
-    header = {"Range": f"bytes={first}-{last}", "Accept-Encoding": "identity"}
-    request = urllib.request.Request(url, headers=header)  # noqa: S310 the scheme is held
-    return _get(request, f"a part of {what} did not come", last - first + 1)[1]
+def _address(index: str) -> tuple[urllib.parse.SplitResult, str]:
+    """An index's address without the name and password in it, and these."""
+    parts = urllib.parse.urlsplit(index)
+    secret, _, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=host), urllib.parse.unquote(secret)
+
+
+def _authorise(request: urllib.request.Request, index: str) -> None:
+    """Say who asks, where the index's address says it. A redirect elsewhere does not carry it on."""
+    if secret := _address(index)[1]:
+        text = base64.b64encode(secret.encode()).decode()
+        request.add_unredirected_header("Authorization", f"Basic {text}")
 
 
 def _hold_scheme(url: str, what: str) -> None:
