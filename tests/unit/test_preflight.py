@@ -163,3 +163,15 @@ def test_little_memory_is_enough_where_others_compile() -> None:
     assert errors(preflight.check(target, lock_of("2.6.5-cpu"), small, remote=True)) == []
     assert preflight.jobs(target, 2000, 8) == 1
     assert preflight.jobs(target, 2000, 8, remote=True) == 50
+
+
+def test_a_cuda_build_needs_a_toolkit(tmp_path: Path) -> None:
+    assert "cuda" in errors(findings(tmp_path, "2.6.5-cuda"))
+    assert "cuda" not in codes(findings(tmp_path, "2.6.5-cuda", nvcc="/usr/local/cuda/bin/nvcc"))
+    assert "cuda" not in codes(findings(tmp_path, "2.6.5-cpu"))
+    # Newer releases have Bazel fetch it; an image brings its own.
+    assert "cuda" not in codes(findings(tmp_path, "2.21.0-cuda"))
+    probe = msgspec.convert(GOOD, Probe)
+    lock = lock_of("2.6.5-cuda")
+    found = preflight.check(parse("2.6.5-cuda"), lock, probe, host=False, own_cuda=False)
+    assert "cuda" not in codes(found)

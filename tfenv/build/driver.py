@@ -253,7 +253,12 @@ class _Build:
         probe = this_machine(self.folders.work, bazel=self.bazel or None)
         remote = bool(self.request.options.remote_executor)
         findings = preflight.check(
-            self.request.target, self.request.lock, probe, host=on_host, remote=remote
+            self.request.target,
+            self.request.lock,
+            probe,
+            host=on_host,
+            own_cuda=self.request.engine in {"host", "conda"},
+            remote=remote,
         )
         for finding in findings:
             self.hooks.say(f"{finding.severity}: {finding.detail}; {finding.otherwise}")

@@ -75,7 +75,13 @@ def jobs(target: Target, memory_mb: int, cores: int, *, remote: bool = False) ->
 
 
 def check(
-    target: Target, lock: Lock, probe: Probe, *, host: bool = True, remote: bool = False
+    target: Target,
+    lock: Lock,
+    probe: Probe,
+    *,
+    host: bool = True,
+    own_cuda: bool = True,
+    remote: bool = False,
 ) -> list[Finding]:
     """All findings, errors first.
 
@@ -84,6 +90,7 @@ def check(
         lock: its toolchain and downloads.
         probe: the machine.
         host: the machine's own compiler and Bazel will be used (not a container's).
+        own_cuda: so will its CUDA (conda-forge's cudatoolkit has libraries and no compiler).
         remote: the compilers will run on other machines.
     """
     found = [
@@ -95,6 +102,8 @@ def check(
     found += _march(lock, probe)
     if host:
         found += [*_compiler(target, probe), *_bazel(target, probe), *_glibc(target, probe)]
+    if own_cuda:
+        found += _cuda(target, lock, probe)
     return sorted(found, key=lambda finding: finding.severity)
 
 
@@ -202,6 +211,20 @@ def _bazel(target: Target, probe: Probe) -> Iterator[Finding]:
             f"Bazel {probe.bazel} is outside {low} to {high} ({limit.kind}; {limit.source})",
             "configure.py refuses it, or the build fails in its rules",
             f"let tfenv fetch Bazel {limit.file or low}, or use --engine docker",
+        )
+
+
+def _cuda(target: Target, lock: Lock, probe: Probe) -> Iterator[Finding]:
+    # From 2.18 on Bazel fetches CUDA itself.
+    if target.cuda and within(target.version, "<2.18") and not probe.nvcc:
+        yield Finding(
+            "cuda",
+            "error",
+            "no CUDA toolkit was found: no nvcc below CUDA_TOOLKIT_PATH or /usr/local/cuda, or on "
+            "PATH",
+            "configure ends with 'Could not find any cuda.h'",
+            f"install CUDA {lock.toolchain['cuda'].value} with cuDNN and set CUDA_TOOLKIT_PATH, or "
+            "use --engine docker, which brings them",
         )
 
 

@@ -28,6 +28,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     bazel: str | None = None  # its version; "no_version": built from source; None: not there
     python: str = ""
     driver: str = ""  # NVIDIA's
+    nvcc: str = ""  # where CUDA's compiler is: below CUDA_TOOLKIT_PATH, on PATH, or the usual place
     cpu_flags: list[str] = []
     open_files: int = 0
     work_path: str = ""
@@ -56,6 +57,7 @@ def this_machine(work: Path, *, compiler: str = "", bazel: str | None = None) ->
         bazel=bazel,
         python=platform.python_version(),
         driver=_read(r"Kernel Module\s+([\d.]+)", "/proc/driver/nvidia/version"),
+        nvcc=_nvcc(),
         cpu_flags=_read(r"^flags\s*:\s*(.*)$", "/proc/cpuinfo").split(),
         open_files=_open_files(),
         work_path=str(work.absolute()),
@@ -63,6 +65,12 @@ def this_machine(work: Path, *, compiler: str = "", bazel: str | None = None) ->
         ca_file=certificates,
         ca_exists=certificates is None or Path(certificates).is_file(),
     )
+
+
+def _nvcc() -> str:
+    places = [os.environ.get("CUDA_TOOLKIT_PATH", ""), "/usr/local/cuda"]
+    told = (shutil.which("nvcc", path=f"{place}/bin") for place in places if place)
+    return next((found for found in (*told, shutil.which("nvcc")) if found), "")
 
 
 def _memory() -> int:
