@@ -14,8 +14,9 @@ from tfenv.errors import ConflictError, FileFormatError
 from tfenv.facts import pinned, schema
 from tfenv.lock import compiled, sizes
 from tfenv.lock.model import Lock
-from tfenv.target import parse
-from tfenv.toolchain import Choices
+from tfenv.target import catalogue, parse
+from tfenv.toolchain import Choices, lookup
+from tfenv.toolchain.python import supported_pythons
 
 HEADLINES = ["1.15.5-cpu", "1.15.5-cuda", "2.6.5-cpu", "2.6.5-cuda", "2.21.0-cpu", "2.21.0-cuda"]
 
@@ -242,3 +243,19 @@ def test_an_md5_alone_is_named_and_pins_nothing() -> None:
     (cuda,) = (a for a in made("1.4.0-cuda-windows").artifact if a.kind == "cuda")
     assert cuda.sha256 == ""
     assert "md5 alone, ecba5d6c7d86ab5c3c3be97330ca85a0" in cuda.unpinned
+
+
+def test_every_python_of_every_target_has_a_lock_and_no_lock_is_an_orphan() -> None:
+    wanted = {
+        f"{pinned.stem(lookup.requirement(target), python, target.platform)}.txt"
+        for target in catalogue().values()
+        for python in supported_pythons(target)[0]
+    }
+    folder = Path(facts.__file__).parents[1] / "locks" / "python"
+    found = {path.name for path in folder.glob("*.txt") if not path.name.endswith(".build.txt")}
+    assert wanted - found == set(), "tfenv lock TARGET --python X --update"
+    assert found - wanted == set(), "nothing uses these"
+    for name in found:
+        header = pinned.parse((folder / name).read_text("utf-8"), name).header
+        own = (header["requirement"], header["python"], header["platform"])
+        assert f"{pinned.stem(*own)}.txt" == name
