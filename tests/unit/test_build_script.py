@@ -66,7 +66,12 @@ def test_a_rehearsal_is_a_script(
     assert script_of("2.6.5-cuda").rstrip("\n") in text
     assert "TFENV_JOBS=3" in text
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dry.sh"]
-    words = {"docker": "docker run", "nix": "nix --extra-experimental-features", "conda": "conda run", "host": "bash "}
+    words = {
+        "docker": "docker run",
+        "nix": "nix --extra-experimental-features",
+        "conda": "conda run",
+        "host": "bash ",
+    }
     assert words[engine] in text
 
 
@@ -88,6 +93,13 @@ def test_every_answer_that_has_a_trap_is_given() -> None:
     assert "export HERMETIC_CUDA_COMPUTE_CAPABILITIES=" in new
     assert "--experimental_repository_disable_download" in new
     assert "--experimental_repository_disable_download" not in old  # Bazel 3.7.2 has no such flag
+
+
+def test_a_remote_executor_overrides_what_the_tree_says() -> None:
+    """TensorFlow's .bazelrc says `standalone`; Bazel takes a list of strategies from 0.27 on."""
+    new, old = script_of("2.6.5-cpu"), script_of("1.15.5-cpu")
+    assert '"--spawn_strategy=remote,local" "--strategy=Genrule=remote,local"' in new
+    assert '"--spawn_strategy=remote" "--strategy=Genrule=remote"' in old
 
 
 # The steps, with a Bazel and a configure that only note that they were called.

@@ -45,6 +45,7 @@ def script(plan: Plan, form: str = "") -> str:
             "patches": [a.sha256 for a in plan.lock.artifact if a.kind == "patch"],
             "written": written(plan, form),
             "unwritten": [] if plan.target.cuda else ["--config=cuda"],
+            "remote_strategies": remote_strategies(plan),
             "disable_download": _since(plan, "4.1", "--experimental_repository_disable_download"),
             "downloader_config": _since(plan, "4.0", "--experimental_downloader_config"),
         },
@@ -69,6 +70,17 @@ def _since(plan: Plan, version: str, option: str) -> str:
     """
     bazel = plan.value("bazel")
     return option if bazel and within(bazel, f">={version}") else ""
+
+
+def remote_strategies(plan: Plan) -> list[str]:
+    """What has actions run remotely: TensorFlow's own .bazelrc (through 2.3) says `standalone`,
+    and `--remote_executor` alone would run nothing.
+
+    Source: Bazel's user manual; a list of strategies is taken from 0.27 on, one before.
+    """
+    bazel = plan.value("bazel")
+    first = "remote,local" if bazel and within(bazel, ">=0.27") else "remote"
+    return [f"--spawn_strategy={first}", f"--strategy=Genrule={first}"]
 
 
 def written(plan: Plan, form: str = "") -> list[str]:
