@@ -9,7 +9,7 @@ import pytest
 from tfenv import facts, lock, toolchain
 from tfenv.errors import ConflictError, UnknownTargetError, UnsafeValueError
 from tfenv.facts import schema
-from tfenv.target import Target, catalogue, parse, releases
+from tfenv.target import Target, catalogue, parse, releases, version_key
 from tfenv.toolchain import Choices, Toolchain, gpu, hostcc, lookup
 from tfenv.toolchain import catalogue as listed
 from tfenv.toolchain.base import certainly_within, compiler_major
@@ -523,3 +523,27 @@ def test_a_pair_of_a_linux_distribution_says_nothing_of_windows() -> None:
     assert chain.get("cuda").startswith("11.2")
     assert chain.get("cudnn").startswith("8.1")
     assert choose("2.6.0-cuda").get("cuda").startswith("11.3")
+
+
+def test_every_conflict_of_the_facts_is_held_by_something() -> None:
+    """gcc, clang and cards by refusals (above); the others here."""
+    subjects = {row.subject for row in facts.rows(schema.BuildConflict)}
+    assert subjects == {
+        "gcc",
+        "clang",
+        "compute-capability",
+        "wheel",
+        "macos",
+        "cuda-on-macos",
+        "cuda-on-windows",
+    }
+    base = choose("2.15.1-cpu-macos-arm64").values["base"]
+    assert [refused.value for refused in base.rejected] == ["macOS >=26"]
+    assert choose("2.20.0-cpu-macos-arm64").values["base"].rejected == ()
+    for row in facts.rows(schema.BuildConflict):
+        if row.subject == "wheel":
+            assert any(pin.package == "wheel" for pin in lookup.pins(parse("2.12.1-cpu"), "3.9"))
+    cuda = [target for target in catalogue().values() if target.cuda]
+    assert not any(target.platform.startswith("macos") for target in cuda)
+    windows = {t.version for t in cuda if t.platform == "windows-x86_64"}
+    assert max(windows, key=version_key).startswith("2.10.")

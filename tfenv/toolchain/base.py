@@ -186,9 +186,13 @@ def _elsewhere(target: Target, choices: Choices, known: schema.Tested) -> dict[s
     system = "Windows" if target.platform.startswith("windows") else "macOS"
     value = f"{FAMILY[known.compiler]} {known.compiler_version}".strip()
     reason = f"the system's compiler: {lookup.tested_words(target, known, value)}"
+    refused = tuple(
+        Rejected(f"{system} {row.range}", row.reason, row.source)
+        for row in facts.rows(schema.BuildConflict)
+        if row.subject == system.lower() and within(target.version, row.versions)
+    )
+    platform = f"the target's platform is {target.platform}"
     return {
-        "base": Chosen(
-            system, "platform", f"the target's platform is {target.platform}", known.source
-        ),
+        "base": Chosen(system, "platform", platform, known.source, refused),
         "compiler": Chosen(value, "tested", reason, known.source),
     }
