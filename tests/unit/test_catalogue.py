@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 
 from tfenv import facts, listing, lock, render, toolchain
+from tfenv.cli.list import command as list_command
 from tfenv.cli.show import document
 from tfenv.errors import ConflictError, TfenvError, UsageError
 from tfenv.facts import schema
@@ -161,3 +163,17 @@ def test_a_filter_that_makes_no_sense_is_refused() -> None:
             matching(wanted)
     with pytest.raises(ConflictError):
         matching(Filter(gpu="voodoo2"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--gpu", "k80", "--python", "3.13"), "without --gpu there are 28, without --python"),
+        (("--gpu", "rtx5090"), "`tfenv show T --gpu 'rtx5090'` says what is left"),
+        (("--tf", "2.6", "--python", "3.13", "--gpu", "rtx5090"), "more than one of the filters"),
+    ],
+)
+def test_an_empty_list_says_which_filter_emptied_it(arguments: tuple[str, ...], said: str) -> None:
+    run = CliRunner().invoke(list_command, list(arguments))
+    assert run.exit_code == 0
+    assert said in run.output

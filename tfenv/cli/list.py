@@ -48,7 +48,21 @@ def command(
         for e in entries
     ]
     _output.table(("TARGET", "PYTHON", "BAZEL/CMAKE", "CUDA", "PROVEN"), rows)
-    click.echo(f"{len(entries)} targets", err=True)
+    click.echo(f"{len(entries)} targets{'' if entries else _why_none(*filters)}", err=True)
+
+
+def _why_none(*filters: str) -> str:
+    """Which filter to leave out, and where a card's owner reads what is left to him."""
+    names = ("tf", "variant", "platform", "product", "gpu", "python")
+    given = [index for index, value in enumerate(filters) if value]
+    without = {
+        i: len(_matching(*(v if n != i else "" for n, v in enumerate(filters)))) for i in given
+    }
+    helps = [f"without --{names[i]} there are {count}" for i, count in without.items() if count]
+    said = f": {', '.join(helps)}" if helps else ": leave more than one of the filters out"
+    if filters[4] and not _matching("", "", "", "", filters[4], ""):
+        said += f"; `tfenv show T --gpu '{filters[4]}'` says what is left for that card"
+    return said
 
 
 def _matching(*filters: str) -> list[Entry]:
