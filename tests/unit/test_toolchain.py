@@ -547,3 +547,13 @@ def test_every_conflict_of_the_facts_is_held_by_something() -> None:
     assert not any(target.platform.startswith("macos") for target in cuda)
     windows = {t.version for t in cuda if t.platform == "windows-x86_64"}
     assert max(windows, key=version_key).startswith("2.10.")
+
+
+def test_the_compiler_of_a_system_can_be_named_and_no_other() -> None:
+    for name in ("msvc-2015", "MSVC 2015 update 3"):
+        chain = choose("1.4.0-cuda-windows", compiler=name)
+        assert chain.get("compiler") == "MSVC 2015 update 3"
+    for name in ("msvc-201", "msvc-2019", "gcc-7"):
+        error = refused("1.4.0-cuda-windows", compiler=name)
+        assert "MSVC 2015 update 3" in error.why
+    assert refused("2.6.0-cpu-macos", base="ubuntu:18.04").fix == "leave the option out"

@@ -177,9 +177,11 @@ def _version_on(row: schema.BaseOs, family: str, major: str) -> str | None:
 
 
 def _elsewhere(target: Target, choices: Choices, known: schema.Tested) -> dict[str, Chosen]:
-    if choices.base or choices.compiler:
+    own = f"{known.compiler} {known.compiler_version}".lower().replace(" ", "-")
+    wanted = choices.compiler.lower().replace(" ", "-")
+    if choices.base or not f"{own}-".startswith(f"{wanted}-" if wanted else ""):
         raise ConflictError(
-            f"{target.name} takes neither --base nor --compiler",
+            f"{target.name} takes neither --base nor another --compiler",
             f"its compiler is the system's: {FAMILY[known.compiler]} {known.compiler_version}",
             "leave the option out",
         )
