@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.wheel_maker import compile_library, fat_section, make_wheel
-from tfenv.audit import ranges, show
+from tfenv.audit import causes, normalise, ranges, show
 from tfenv.audit.compare import audit
 from tfenv.audit.model import Audit
 from tfenv.audit.quick import quick
@@ -46,6 +46,29 @@ def test_members_of_one_side(tmp_path: Path) -> None:
     result = audit(one, two)
     members = {(d.path, d.detail) for d in result.differences if d.kind == "member"}
     assert members == {("b.py", "it is only in A"), ("c.py", "it is only in B")}
+
+
+@pytest.mark.parametrize("names", [normalise.NAMES, ()])
+def test_a_long_record_names_what_it_lists_more(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """However many members follow the one that one side lacks."""
+    many = {f"pkg/m{number:05}.py": b"" for number in range(5000)}
+    one = make_wheel(tmp_path / "a", many)
+    two = make_wheel(tmp_path / "b", {"pkg/a.so": b"1", **many})
+    result = audit(one, two, names)
+    told = [d.detail for d in result.differences if d.path.endswith("RECORD")]
+    assert len(told) == 1
+    assert told[0].startswith("only in B: 'pkg/a.so")
+
+
+def test_another_tag_is_no_compiler_flag(tmp_path: Path) -> None:
+    wheels = [
+        make_wheel(tmp_path / tag, {"a.py": b""}, tag=f"cp37-cp37m-{tag}")
+        for tag in ("manylinux2010_x86_64", "manylinux2014_x86_64")
+    ]
+    (found,) = audit(wheels[0], wheels[1]).differences
+    assert (found.kind, found.cause.partition(",")[0]) == ("metadata", "another platform tag")
+    assert causes.of_text(b"cp37-cp37m-manylinux2010", b"") == "a changed constant in the source"
+    assert causes.of_text(b"gcc -march=native -O2", b"") == "other compiler flags"
 
 
 def test_lines_are_numbered_and_worded(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from tfenv.wheel.blob import Blob
 from tfenv.wheel.elf import Section
 
 _NOTHING = Facts()
-_FLAGS = re.compile(rb"-(?:march|mtune|O[0-3s]|g|std|f|m)[\w=+.-]*")
+_FLAGS = re.compile(rb"(?<![\w-])-(?:march|mtune|O[0-3s]|g|std|f|m)[\w=+.-]*")
 _SAMPLE = 16 << 20
 
 

@@ -35,7 +35,10 @@ def compare(
         return
     rest_a = normalise.after_all(path, left, facts[0], allowed)
     rest_b = normalise.after_all(path, right, facts[1], allowed)
-    yield from _lines(path, rest_a, rest_b)
+    if path.endswith(".dist-info/RECORD"):
+        yield from _listed(path, rest_a, rest_b)
+    else:
+        yield from _lines(path, rest_a, rest_b)
 
 
 def diff(
@@ -93,9 +96,22 @@ def _shown(a: bytes, b: bytes) -> str:
     return f"{len(a)} and {len(b)} bytes"
 
 
+def _listed(path: str, a: bytes, b: bytes) -> Iterator[Difference]:
+    """What one RECORD lists and the other does not: their order means nothing."""
+    left, right = (Counter(data.decode("utf-8", "replace").splitlines()) for data in (a, b))
+    only = [(line, "A") for line in left - right] + [(line, "B") for line in right - left]
+    cause = "follows from the members that differ"
+    for line, side in only[:MAX_SHOWN]:
+        detail = f"only in {side}: {_line(line)}"
+        yield Difference(path=path, kind="text-line", cause=cause, detail=detail)
+    if len(only) > MAX_SHOWN or not only:
+        more = f"{len(only) - MAX_SHOWN} more lines differ" if only else "only the order differs"
+        yield Difference(path=path, kind="text-line", cause=cause, detail=more)
+
+
 def _lines(path: str, a: bytes, b: bytes) -> Iterator[Difference]:
     kind = "python-line" if path.endswith((".py", ".pyi")) else "text-line"
-    if path.endswith(".dist-info/METADATA"):
+    if path.endswith((".dist-info/METADATA", ".dist-info/WHEEL")):
         kind = "metadata"
     left, right = (
         a.decode("utf-8", "replace").splitlines(),
@@ -105,7 +121,7 @@ def _lines(path: str, a: bytes, b: bytes) -> Iterator[Difference]:
     for number, one, two in _pairs(left, right):
         count += 1
         if count <= MAX_SHOWN:
-            cause = _cause(kind, one, two)
+            cause = _cause(path, kind, one, two)
             detail = f"line {number}: {_change(one, two)}"
             yield Difference(path=path, kind=kind, cause=cause, detail=detail)
     if count > MAX_SHOWN:
@@ -129,8 +145,10 @@ def _line(text: str) -> str:
     return strings.printable(readable.encode("ascii", "backslashreplace"), 200)
 
 
-def _cause(kind: str, one: str, two: str) -> str:
+def _cause(path: str, kind: str, one: str, two: str) -> str:
     if kind == "metadata":
+        if path.endswith("/WHEEL"):
+            return "another platform tag, or another tool that made the wheel"
         return "another declaration in setup.py"
     told = causes.of_text(one.encode(), two.encode())
     return told if "source" not in told else "a changed line in the source"
