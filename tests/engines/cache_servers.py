@@ -1,4 +1,4 @@
-"""Real servers for Bazel's remote cache: BuildGrid, and nginx with WebDAV."""
+"""Real servers for Bazel: BuildGrid as a cache and with workers, nginx with WebDAV."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,6 +27,26 @@ instances:
     storages: [!disk-storage &cas {{path: {folder}/cas}}]
     caches: [!lru-action-cache &ac {{storage: *cas, max-cached-refs: 1000, allow-updates: true}}]
     services: [!action-cache {{cache: *ac}}, !cas {{storage: *cas}}, !bytestream {{storage: *cas}}]
+"""
+# Every action that waits for its worker holds a thread of the server.
+_EXECUTION = """
+thread-pool-size: 300
+server: [!channel {{address: "127.0.0.1:{port}", insecure-mode: true}}]
+authorization: {{method: none}}
+instances:
+  - name: ''
+    storages: [!disk-storage &cas {{path: {folder}/cas}}]
+    caches: [!lru-action-cache &ac {{storage: *cas, max-cached-refs: 1000, allow-updates: true}}]
+    connections: [!sql-connection &sql {{connection-string: "{database}", pool-size: 30}}]
+    schedulers:
+      - !sql-scheduler &scheduler
+        {{storage: *cas, sql: *sql, action-cache: *ac, poll-interval: 0.1, job-assignment-interval: 0.1}}
+    services:
+      - !action-cache {{cache: *ac}}
+      - !cas {{storage: *cas}}
+      - !bytestream {{storage: *cas}}
+      - !execution {{scheduler: *scheduler}}
+      - !bots {{scheduler: *scheduler}}
 """
 _NGINX = """
 {user}
@@ -52,6 +73,7 @@ http {{
 }}
 """
 _START_SECONDS = 60.0
+_PACKAGE = "buildgrid[database]"
 
 
 @contextlib.contextmanager
@@ -66,14 +88,60 @@ def buildgrid(folder: Path) -> Iterator[str]:
         yield f"grpc://127.0.0.1:{port}"
 
 
+@contextlib.contextmanager
+def execution(folder: Path, workers: int = 2) -> Iterator[str]:
+    """BuildGrid with a scheduler, and workers that run actions; gives its address."""
+    program = _buildgrid_program()
+    port = _free_port()
+    (folder / "cas").mkdir()
+    with contextlib.ExitStack() as stack:
+        database = stack.enter_context(_postgres())
+        migrate = [str(program), "migrate", "apply", database]
+        done = subprocess.run(migrate, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        config = folder / "buildgrid.yml"
+        config.write_text(_EXECUTION.format(port=port, folder=folder, database=database))
+        stack.enter_context(_running([str(program), "server", "start", str(config)], folder, port))
+        script = str(Path(__file__).with_name("remote_worker.py"))
+        for number in range(workers):
+            home = folder / f"worker-{number}"
+            home.mkdir()
+            words = [str(program.with_name("python")), script, f"127.0.0.1:{port}", str(home)]
+            stack.enter_context(_process(words, home))
+        yield f"grpc://127.0.0.1:{port}"
+
+
+@contextlib.contextmanager
+def _postgres() -> Iterator[str]:
+    """An empty PostgreSQL, which BuildGrid's scheduler needs; gives its address."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not found:
+        pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
+    tools = found[-1].parent
+    # It refuses to run as root; then it runs as nobody, who cannot reach the test's folder.
+    other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    before = other if os.getuid() == 0 else []
+    with tempfile.TemporaryDirectory(prefix="postgres-") as name:
+        if before:
+            os.chown(name, 65534, 65534)
+        made = [*before, str(tools / "initdb"), "-D", f"{name}/data", "-U", "bgd", "-A", "trust"]
+        done = subprocess.run(made, cwd=name, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        port = _free_port()
+        words = [*before, str(tools / "postgres"), "-D", f"{name}/data", "-k", name]
+        words += ["-p", str(port), "-h", "127.0.0.1"]
+        with _running(words, Path(name), port):
+            yield f"postgresql+psycopg2://bgd@127.0.0.1:{port}/postgres"
+
+
 def _buildgrid_program() -> Path:
-    home = Cache().root / "tests" / "buildgrid"
+    home = Cache().root / "tests" / "buildgrid-database"
     program = home / "bin" / "bgd"
     if not program.exists():
         uv = uv_program()
         commands = [
             [uv, "venv", "--quiet", "--allow-existing", "--python", sys.executable, str(home)],
-            [uv, "pip", "install", "--quiet", "--python", str(home / "bin/python"), "buildgrid"],
+            [uv, "pip", "install", "--quiet", "--python", str(home / "bin/python"), _PACKAGE],
         ]
         for words in commands:
             done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -100,11 +168,18 @@ def nginx(folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _running(words: Sequence[str], folder: Path, port: int) -> Iterator[None]:
+    """A server, once it answers."""
+    with _process(words, folder) as process:
+        _wait_for(port, process, folder / "server.log")
+        yield
+
+
+@contextlib.contextmanager
+def _process(words: Sequence[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, cwd=folder)
     try:
-        _wait_for(port, process, folder / "server.log")
-        yield
+        yield process
     finally:
         process.terminate()
         try:

@@ -1,8 +1,9 @@
-"""A second build on a clean output root takes its results from a real cache server."""
+"""Real servers: a second build takes its results from a cache, actions run on workers."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -52,3 +53,25 @@ def test_remote_cache(tmp_path: Path, name: str) -> None:
     actions = last_actions(second["run"])
     assert actions["processes"] > 20
     assert actions["cache_hits"] > 0.9 * actions["processes"]
+
+
+@pytest.mark.evidence  # needs PostgreSQL as well
+def test_remote_execution(tmp_path: Path) -> None:
+    """The C++ actions run on workers of a real scheduler, though the tree says `standalone`."""
+    target = "2.8.4-cpu"
+    builds.need_bazel(target)
+    server = tmp_path / "server"
+    server.mkdir()
+    try:
+        with cache_servers.execution(server) as address:
+            more = ("--remote-executor", address, "--jobs", "8")
+            code, there, said = builds.build(tmp_path, target, *more)
+            assert code == 0, (there, said)
+    finally:
+        builds.stop_bazel(tmp_path)
+    ran = "".join(file.read_text() for file in server.glob("worker-*/commands.txt"))
+    compiled = [line for line in ran.splitlines() if line.endswith(".o")]
+    assert len(compiled) >= 10
+    assert "_minitf_ops.so" in ran  # linked there too
+    assert re.search(r"\d+ remote", (Path(there["run"]) / "log.txt").read_text())
+    assert Path(there["files"][0]).stat().st_size > 100_000_000

@@ -45,7 +45,7 @@ def script(plan: Plan, form: str = "") -> str:
             "patches": [a.sha256 for a in plan.lock.artifact if a.kind == "patch"],
             "written": written(plan, form),
             "unwritten": [] if plan.target.cuda else ["--config=cuda"],
-            "remote_strategies": remote_strategies(plan),
+            "remote_options": remote_options(plan),
             "disable_download": _since(plan, "4.1", "--experimental_repository_disable_download"),
             "downloader_config": _since(plan, "4.0", "--experimental_downloader_config"),
         },
@@ -72,7 +72,7 @@ def _since(plan: Plan, version: str, option: str) -> str:
     return option if bazel and within(bazel, f">={version}") else ""
 
 
-def remote_strategies(plan: Plan) -> list[str]:
+def remote_options(plan: Plan) -> list[str]:
     """What has actions run remotely: TensorFlow's own .bazelrc (through 2.3) says `standalone`,
     and `--remote_executor` alone would run nothing.
 
@@ -80,7 +80,9 @@ def remote_strategies(plan: Plan) -> list[str]:
     """
     bazel = plan.value("bazel")
     first = "remote,local" if bazel and within(bazel, ">=0.27") else "remote"
-    return [f"--spawn_strategy={first}", f"--strategy=Genrule={first}"]
+    # A busy service answers late: Bazel's own limit of 60 s ends a build whose upload of a wheel's
+    # headers takes longer (measured).
+    return [f"--spawn_strategy={first}", f"--strategy=Genrule={first}", "--remote_timeout=600"]
 
 
 def written(plan: Plan, form: str = "") -> list[str]:

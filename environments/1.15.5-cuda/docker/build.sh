@@ -125,7 +125,7 @@ compile() {
   if [ -n "${TFENV_CACHE:-}" ]; then options+=(--repository_cache="$TFENV_CACHE"); fi
   if [ -n "${TFENV_DISK_CACHE:-}" ]; then options+=(--disk_cache="$TFENV_DISK_CACHE"); fi
   if [ -n "${TFENV_REMOTE_CACHE:-}" ]; then options+=(--remote_cache="$TFENV_REMOTE_CACHE" --remote_upload_local_results=true); fi
-  if [ -n "${TFENV_REMOTE_EXECUTOR:-}" ]; then options+=(--remote_executor="$TFENV_REMOTE_EXECUTOR" "--spawn_strategy=remote" "--strategy=Genrule=remote"); fi
+  if [ -n "${TFENV_REMOTE_EXECUTOR:-}" ]; then options+=(--remote_executor="$TFENV_REMOTE_EXECUTOR" "--spawn_strategy=remote" "--strategy=Genrule=remote" "--remote_timeout=600"); fi
   if [ -n "${TFENV_EVENTS:-}" ]; then
     options+=(--build_event_json_file="$TFENV_EVENTS" --curses=no --color=no --show_progress_rate_limit=0.5)
   fi
@@ -183,6 +183,6 @@ step() { # NAME KEY: run the step unless it is done; what follows a step that ra
 step unpack 11d5a6af904f67a85bcb3c68d660e007
 step patch_tree 022cc54ac7114855773cf86b92841bee
 step configure bf0a0baf8d12e9823b902e6370b6f904
-step compile 4eba6e63767e1b4f62a9c100fda071d3
+step compile 00ba74d081d890c1f08381dad4350a86
 step package 64b08c60a74443b8093b1ecee2cbd1c5
 step collect 4f9143b576fd3955e988036b0b85e34a

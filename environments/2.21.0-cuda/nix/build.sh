@@ -127,7 +127,7 @@ compile() {
   if [ -n "${TFENV_DOWNLOADER:-}" ]; then options+=(--experimental_downloader_config="$TFENV_DOWNLOADER"); fi
   if [ -n "${TFENV_DISK_CACHE:-}" ]; then options+=(--disk_cache="$TFENV_DISK_CACHE"); fi
   if [ -n "${TFENV_REMOTE_CACHE:-}" ]; then options+=(--remote_cache="$TFENV_REMOTE_CACHE" --remote_upload_local_results=true); fi
-  if [ -n "${TFENV_REMOTE_EXECUTOR:-}" ]; then options+=(--remote_executor="$TFENV_REMOTE_EXECUTOR" "--spawn_strategy=remote,local" "--strategy=Genrule=remote,local"); fi
+  if [ -n "${TFENV_REMOTE_EXECUTOR:-}" ]; then options+=(--remote_executor="$TFENV_REMOTE_EXECUTOR" "--spawn_strategy=remote,local" "--strategy=Genrule=remote,local" "--remote_timeout=600"); fi
   if [ -n "${TFENV_EVENTS:-}" ]; then
     options+=(--build_event_json_file="$TFENV_EVENTS" --curses=no --color=no --show_progress_rate_limit=0.5)
   fi
@@ -185,6 +185,6 @@ step() { # NAME KEY: run the step unless it is done; what follows a step that ra
 step unpack 11d5a6af904f67a85bcb3c68d660e007
 step patch_tree 022cc54ac7114855773cf86b92841bee
 step configure 7398032d7bb4a3dffe4b1165239b28ed
-step compile ff8e1662b8b6a9cb0ff0b1bf8dc160d5
+step compile d80d81159843181ca2c9b120c4b738ae
 step package b3bc91357890b9f14b96742a4088eeb3
 step collect 4f9143b576fd3955e988036b0b85e34a

@@ -119,7 +119,7 @@ compile() {
   if [ -n "${TFENV_CACHE:-}" ]; then options+=(--repository_cache="$TFENV_CACHE"); fi
   if [ -n "${TFENV_DISK_CACHE:-}" ]; then options+=(--disk_cache="$TFENV_DISK_CACHE"); fi
   if [ -n "${TFENV_REMOTE_CACHE:-}" ]; then options+=(--remote_cache="$TFENV_REMOTE_CACHE" --remote_upload_local_results=true); fi
-  if [ -n "${TFENV_REMOTE_EXECUTOR:-}" ]; then options+=(--remote_executor="$TFENV_REMOTE_EXECUTOR" "--spawn_strategy=remote,local" "--strategy=Genrule=remote,local"); fi
+  if [ -n "${TFENV_REMOTE_EXECUTOR:-}" ]; then options+=(--remote_executor="$TFENV_REMOTE_EXECUTOR" "--spawn_strategy=remote,local" "--strategy=Genrule=remote,local" "--remote_timeout=600"); fi
   if [ -n "${TFENV_EVENTS:-}" ]; then
     options+=(--build_event_json_file="$TFENV_EVENTS" --curses=no --color=no --show_progress_rate_limit=0.5)
   fi
@@ -177,6 +177,6 @@ step() { # NAME KEY: run the step unless it is done; what follows a step that ra
 step unpack 11d5a6af904f67a85bcb3c68d660e007
 step patch_tree 022cc54ac7114855773cf86b92841bee
 step configure 34f099f3cfb940c38236a7e2237fe09a
-step compile 8ff9d64d40d63e655474de7b90d45ee1
+step compile 65055d5aedf6ff1b3c654814fbbf4528
 step package 64b08c60a74443b8093b1ecee2cbd1c5
 step collect 4f9143b576fd3955e988036b0b85e34a

@@ -125,7 +125,7 @@ compile() {
   if [ -n "${TFENV_CACHE:-}" ]; then options+=(--repository_cache="$TFENV_CACHE"); fi
   if [ -n "${TFENV_DISK_CACHE:-}" ]; then options+=(--disk_cache="$TFENV_DISK_CACHE"); fi
   if [ -n "${TFENV_REMOTE_CACHE:-}" ]; then options+=(--remote_cache="$TFENV_REMOTE_CACHE" --remote_upload_local_results=true); fi
-  if [ -n "${TFENV_REMOTE_EXECUTOR:-}" ]; then options+=(--remote_executor="$TFENV_REMOTE_EXECUTOR" "--spawn_strategy=remote,local" "--strategy=Genrule=remote,local"); fi
+  if [ -n "${TFENV_REMOTE_EXECUTOR:-}" ]; then options+=(--remote_executor="$TFENV_REMOTE_EXECUTOR" "--spawn_strategy=remote,local" "--strategy=Genrule=remote,local" "--remote_timeout=600"); fi
   if [ -n "${TFENV_EVENTS:-}" ]; then
     options+=(--build_event_json_file="$TFENV_EVENTS" --curses=no --color=no --show_progress_rate_limit=0.5)
   fi
@@ -183,6 +183,6 @@ step() { # NAME KEY: run the step unless it is done; what follows a step that ra
 step unpack 11d5a6af904f67a85bcb3c68d660e007
 step patch_tree 022cc54ac7114855773cf86b92841bee
 step configure 27d562ee3a2d12c3cb7d6864355c267f
-step compile f453b5e9ef0052dd7950b6a0ae9cd6c9
+step compile 277812ead51c6521df895368bb4c58ea
 step package 64b08c60a74443b8093b1ecee2cbd1c5
 step collect 4f9143b576fd3955e988036b0b85e34a
