@@ -1,8 +1,8 @@
 """Verify released wheels in full and keep the reports: what the documentation's claims rest on.
 
-    nox -s evidence -- TARGET…
+    nox -s evidence -- TARGET[@PYTHON]…
 
-writes docs/evidence/<target>.json: a report without paths and without the numbers behind each
+writes docs/evidence/<target>.json, or <target>-py<python>.json where a Python is named: a report without paths and without the numbers behind each
 verdict, so that it says the same on every machine and reads well in a diff. What the reports prove
 goes into tfenv/facts/proven.toml.
 """
@@ -25,7 +25,11 @@ from tfenv.verify import drive, stage
 from tfenv.verify.result import Report
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "evidence"
-HEADLINE = ("1.15.5-cpu", "2.6.5-cpu", "2.21.0-cpu")
+HEADLINE = (
+    *("1.4.0-cpu", "1.13.2-cpu", "1.15.5-cpu"),
+    *("2.0.4-cpu", "2.3.4-cpu", "2.6.5-cpu", "2.6.5-cpu@3.9", "2.9.3-cpu"),
+    *("2.12.1-cpu", "2.15.1-cpu", "2.18.1-cpu", "2.20.0-cpu", "2.21.0-cpu"),
+)
 # Where this run happened is nobody's business, and changes from run to run.
 PRIVATE = ("interpreter", "found", "machine", "environment")
 
@@ -40,16 +44,18 @@ def portable(report: Report) -> Report:
 
 
 def collect(name: str) -> Report:
-    """One full verification, written to its place."""
+    """One full verification, of `TARGET` or `TARGET@PYTHON`, written to its place."""
+    target, _, python = name.partition("@")
     with tempfile.TemporaryDirectory() as folder:
         request = stage.Request(
-            target=targets.parse(name),
+            target=targets.parse(target),
+            python=python,
             orders=drive.Orders(profile="full", count=drive.default_count()),
             folder=Path(folder),
         )
         report = portable(stage.verify(request, lambda _: None, lambda _: None))
     text = msgspec.json.encode(report).replace(b'},{"id"', b'},\n{"id"')
-    write_bytes(FOLDER / f"{name}.json", text + b"\n")
+    write_bytes(FOLDER / f"{name.replace('@', '-py')}.json", text + b"\n")
     return report
 
 
@@ -62,7 +68,7 @@ def main(names: list[str]) -> int:
         wrong += not report.right
         s = report.summary
         counts = f"{s.passed:5} passed {s.failed:3} failed {s.skipped:4} skipped {s.known:3} known"
-        sys.stdout.write(f"{name:14} {counts} {time.monotonic() - started:6.0f} s\n")
+        sys.stdout.write(f"{name:15} {counts} {time.monotonic() - started:6.0f} s\n")
         for check in report.failures():
             sys.stdout.write(f"    {check.id}: {check.detail[:200]}\n")
         sys.stdout.flush()

@@ -6,7 +6,8 @@
 TensorFlow can take its process with it (SIGSEGV, SIGFPE, SIGILL), and many of its flags are read
 once per process. So checks run in groups, one pytest process per group with its own environment.
 A process that dies fails the check that was running, and the rest of its group goes on in a new
-process. Every result is written as it comes, one JSON object per line, after a header line.
+process. Every result is written as it comes, one JSON object per line, after a header line; the
+last line, the footer, says how much memory the largest process took.
 
 This file is written for Python 3.6 and needs nothing but the standard library; pytest is found
 in the interpreter or in `--site`.
@@ -49,6 +50,9 @@ class Results(object):
     def header(self, fields):
         self._write(dict({"kind": "header", "schema": SCHEMA}, **fields))
 
+    def footer(self, fields):
+        self._write(dict({"kind": "footer"}, **fields))
+
     def add(self, result):
         with self.lock:
             self.counts[result["status"]] += 1
@@ -67,7 +71,9 @@ class Group(object):
         self.env = fields.get("env", {})
         self.env_needs = fields.get("env_needs", {})  # variable -> feature that understands it
         self.limit = fields.get("limit", 900)
-        self.files = [f for f in fields["files"] if not suites or f.split("/")[0] in suites]
+        self.files = [
+            f for f in fields["files"] if not suites or f in suites or f.split("/")[0] in suites
+        ]
         self.in_profile = profile == "full" or fields.get("profile", "quick") == "quick"
 
 
@@ -325,6 +331,16 @@ def resident(pid):
         return 0
 
 
+def largest():
+    """Bytes that were resident in the largest process so far; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
+
+
 def death(code):
     if code < 0:
         try:
@@ -409,17 +425,21 @@ def read_groups(suites, profile):
     return Group(import_group[0], None, "full"), chosen, left_out
 
 
-def known_suites():
+def known_files():
     with open(os.path.join(HERE, "groups.json"), encoding="utf-8") as stream:
         fields = json.load(stream)["groups"]
-    return sorted({f.split("/")[0] for g in fields for f in g["files"]})
+    return {f for g in fields for f in g["files"]}
+
+
+def known_suites():
+    return sorted({f.split("/")[0] for f in known_files()})
 
 
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--expect", help="what this wheel should be (JSON)")
     parser.add_argument("--out", help="where the results go, one JSON object per line")
-    parser.add_argument("--suite", default="", help="areas, separated by commas")
+    parser.add_argument("--suite", default="", help="areas or their files, separated by commas")
     parser.add_argument("--profile", choices=("quick", "full"), default="quick")
     parser.add_argument("-n", type=int, default=1, help="groups at a time")
     parser.add_argument("--site", default="", help="folder with pytest, when Python has none")
@@ -427,7 +447,8 @@ def parse(argv):
     parser.add_argument("--list", action="store_true", help="print the checks, run nothing")
     options = parser.parse_args(argv)
     options.suites = [name for name in options.suite.split(",") if name]
-    unknown = [name for name in options.suites if name not in known_suites()]
+    known = known_files().union(known_suites())
+    unknown = [name for name in options.suites if name not in known]
     if unknown:
         parser.error("no suite %s; there are %s" % (unknown[0], ", ".join(known_suites())))
     if not options.list and not (options.expect and options.out):
@@ -469,6 +490,7 @@ def main(argv):
             run_all(groups, runner, max(options.n, 1))
         else:
             skip_all(groups, options, results, "TensorFlow cannot be imported, see device.import")
+        results.footer({"peak_bytes": largest()})
     finally:
         runner.close()
     return 0 if results.counts["passed"] and not results.counts["failed"] else 1

@@ -130,9 +130,10 @@ def run(home: Path, *arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
         check=False,
     )
     assert out.exists(), done.stderr
-    header, *lines = map(json.loads, out.read_text("utf-8").splitlines())
+    header, *lines, footer = map(json.loads, out.read_text("utf-8").splitlines())
     assert header["kind"] == "header"
     assert header["schema"] == 1
+    assert footer["kind"] == "footer"
     results = {line["id"]: line for line in lines}
     assert len(results) == len(lines)
     return done.returncode, results
@@ -228,6 +229,28 @@ def test_the_profile_decides_and_the_header_says_what_is_left_out(small: Path) -
     _, full = run(small, "--suite", "xla", "--profile", "full")
     header = json.loads((small / "out.jsonl").read_text("utf-8").splitlines()[0])
     assert (list(full), header["left_out"]) == (["device.import", "xla.slow"], [])
+
+
+LARGE = """
+from tfsuite.checks import check
+
+@check("xla.large", proves="It takes memory.")
+def check_large():
+    return "%d" % len(bytearray(b"x") * (400 << 20))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such record elsewhere")
+def test_the_footer_says_what_the_largest_process_took(small: Path) -> None:
+    def peak() -> int:
+        run(small, "--suite", "xla", "--profile", "full")
+        footer = json.loads((small / "out.jsonl").read_text("utf-8").splitlines()[-1])
+        return int(footer["peak_bytes"])
+
+    write(small)
+    before = peak()
+    (small / "xla" / "check_slow.py").write_text(LARGE, encoding="utf-8")
+    assert 10 << 20 < before < 400 << 20 <= peak() < 800 << 20
 
 
 def test_a_suite_that_does_not_exist_is_refused(small: Path) -> None:

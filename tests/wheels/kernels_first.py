@@ -3,7 +3,8 @@
     python -m tests.wheels.kernels_first 1.4.0=results.jsonl 1.15.5=… 2.21.0=…
 
 takes one run of each release, full profile. A kernel counts as present from the first of these
-releases after which no run lacks it. Run this when a table of the kernels' checks grows.
+releases that has it; the branch of a later one that lacks it is left out: 2.0 lacks what 1.15 got
+late. Run this when a table of the kernels' checks grows.
 """
 
 from __future__ import annotations
@@ -32,8 +33,14 @@ def first(lacks: dict[str, set[str]]) -> dict[str, str]:
     table = {}
     names = list(lacks)
     for key in sorted(set().union(*lacks.values())):
-        last = max(i for i, name in enumerate(names) if key in lacks[name])
-        table[key] = f">={names[last + 1]}" if last + 1 < len(names) else ">=999"
+        has = [i for i, name in enumerate(names) if key not in lacks[name]]
+        if not has:
+            table[key] = ">=999"
+            continue
+        later = [name for name in names[has[0] :] if key in lacks[name]]
+        holes = [f"!={'.'.join(name.split('.')[:2])}.*" for name in later]
+        if has[0] or holes:
+            table[key] = ",".join([f">={names[has[0]]}", *holes])
     return table
 
 

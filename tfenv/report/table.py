@@ -48,7 +48,10 @@ def show(console: Console, report: Report) -> None:
         if check.status in ("failed", "known"):
             line(console, check)
     verdict = "right" if report.right else "NOT right"
-    console.print(f"{escape(report.target)}: {verdict}, in {report.seconds:.0f} s", highlight=False)
+    cost = f"in {report.seconds:.0f} s"
+    if report.peak_bytes:
+        cost += f", the largest process took {report.peak_bytes >> 20} MiB"
+    console.print(f"{escape(report.target)}: {verdict}, {cost}", highlight=False)
 
 
 def _areas(report: Report) -> Table:

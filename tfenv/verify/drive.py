@@ -34,6 +34,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     header: dict[str, Any]
     checks: list[Check]
+    peak_bytes: int = 0  # resident in the largest process; 0: not known
 
 
 def run(
@@ -95,7 +96,7 @@ def _follow(
 ) -> Outcome:
     header: dict[str, Any] = {}
     checks: list[Check] = []
-    position = 0
+    position = peak = 0
     while True:
         ended = process.poll() is not None
         lines, position = complete_lines(results, position)
@@ -104,11 +105,14 @@ def _follow(
             if record.get("kind") == "header":
                 header = record
                 continue
+            if record.get("kind") == "footer":
+                peak = record["peak_bytes"]
+                continue
             check = msgspec.convert(record, Check)
             checks.append(check)
             on_check(check)
         if ended:
-            return Outcome(header, checks)
+            return Outcome(header, checks, peak)
         time.sleep(_POLL)
 
 

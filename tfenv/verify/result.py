@@ -43,6 +43,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         environment: interpreter, platform, package versions.
         not_exercised: what this run says nothing about, one reason each.
         seconds: from the first step to the last, environment included.
+        peak_bytes: resident in the largest process of the suite; 0: the system does not say.
     """
 
     schema: int = SCHEMA
@@ -53,6 +54,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     not_exercised: list[str]
     checks: list[Check]
     seconds: float = 0.0
+    peak_bytes: int = 0
 
     @property
     def right(self) -> bool:

@@ -82,6 +82,7 @@ def verify(
         ),
         checks=checks,
         seconds=round(time.monotonic() - started, 1),
+        peak_bytes=outcome.peak_bytes,
     )
 
 

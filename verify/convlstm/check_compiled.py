@@ -33,12 +33,12 @@ def compiled(tf, expect, model, x):
 
 
 def in_session(tf, model, x):
-    from tensorflow.python.compiler.xla import xla as compiler
-
     tf1 = graphs.v1()
     placeholder = tf1.placeholder("float32", x.shape)
-    (out,) = compiler.compile(lambda v: model(v), [placeholder])
-    return tf1.keras.backend.get_session().run(out, {placeholder: x})
+    (out,) = xla.compiler()(lambda v: model(v), [placeholder])
+    run = graphs.traced(tf1.keras.backend.get_session(), out, {placeholder: x})
+    require("XlaLaunch" in run.ops(), "the run has no XlaLaunch node: %s" % sorted(run.ops()))
+    return run.value
 
 
 @check(
@@ -53,12 +53,14 @@ def check_xla_equal(tf, expect):
     x = movie()
     (want, bound), _ = convlstm.run(x, weights)
     convlstm.hold(model.predict(x), want, bound)
-    before = len(xla.modules())
+    # 1.13 cannot dump its modules; there the node of the cluster is the proof.
+    dumps = expect.get("features", {}).get("hlo-dump") != "absent"
+    before = len(xla.modules()) if dumps else 0
     got = compiled(tf, expect, model, x)
-    made = len(xla.modules()) - before
-    require(made >= 1, "no HLO module was written: nothing was compiled")
+    made = len(xla.modules()) - before if dumps else 0
+    require(made >= 1 or not dumps, "no HLO module was written: nothing was compiled")
     text, data = convlstm.hold(got, want, bound)
-    return "%d HLO modules; %s" % (made, text), data
+    return "%s; %s" % ("%d HLO modules" % made if dumps else "one XlaLaunch node", text), data
 
 
 @check(

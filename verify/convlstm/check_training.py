@@ -72,6 +72,10 @@ def check_beats_copying(tf, head):
 @pytest.mark.parametrize("head", nextframe.HEADS)
 def check_loss_is_mae(tf, head):
     model, _ = trained(tf, head)
+    return known.judged("loss_is_mae." + head, lambda: loss_is_mae(model, head), DEFECTS)
+
+
+def loss_is_mae(model, head):
     movies = nextframe.movies(4, 2)
     wanted = nextframe.target(head, movies)
     out = np.asarray(model.predict(movies[:, :-1]), "float64")
@@ -99,9 +103,18 @@ def adam_step(gradient, epsilon):
 @check(
     "convlstm.adam_step",
     proves="One step of training moves each weight as Adam's formula says of its gradient.",
-    catches=["keras-gradient-sign", "keras-updates-lost", "keras-adam-uncorrected"],
+    catches=[
+        "keras-gradient-sign",
+        "keras-updates-lost",
+        "keras-adam-uncorrected",
+        "keras-squares-error",
+    ],
 )
 def check_adam_step(tf):
+    return known.judged("adam_step", lambda: one_step(tf), DEFECTS)
+
+
+def one_step(tf):
     models.reset(tf)
     nextframe.seed(tf, 3)
     layers = tf.keras.layers
@@ -136,10 +149,19 @@ def weights(model):
     return [np.asarray(w, "float64") for w in model.get_weights()]
 
 
+LOSS = "tensorflow#25970: the loss of outputs of four and more axes is multiplied by the batch"
 DEFECTS = (
+    known.Defect("loss_is_mae.*", ">=1.13,<1.14", LOSS, says="reported"),
+    known.Defect("adam_step", ">=1.13,<1.14", LOSS, says="of its bound"),
+    known.Defect(
+        "saved.h5",
+        ">=1.13,<1.14",
+        "tensorflow#25938: a model whose loss is an object cannot be loaded",
+        says="Unknown entry in loss dictionary",
+    ),
     known.Defect(
         "saved.savedmodel",
-        ">=2.3,<2.9",
+        ">=2.0,<2.16",
         "tensorflow#44670: a SavedModel is loaded without the optimizer's state",
         says="after two more steps",
     ),
@@ -148,7 +170,7 @@ DEFECTS = (
         ">=2.16",
         "seen in Keras 3.13.2, no public report known: the loaded optimizer is built for no variables",
         sure=False,
-        says="Unknown variable",
+        says="does not train",
     ),
 )
 FORMATS = {"h5": "model.h5", "savedmodel": "model", "keras": "model.keras"}
@@ -177,12 +199,18 @@ def check_saved(tf, expect, scratch, format):
     model.train_on_batch(x, wanted)
     path = os.path.join(scratch, FORMATS[format])
     model.save(path)
-    loaded = tf.keras.models.load_model(path)
-    same("its parameters", loaded.count_params(), nextframe.PARAMETERS[head])
-    require(
-        np.array_equal(loaded.predict(x), model.predict(x)), "the loaded model predicts otherwise"
-    )
-    return known.judged("saved." + format, lambda: trains_on(model, loaded, x, wanted), DEFECTS)
+
+    def loads():
+        try:
+            loaded = tf.keras.models.load_model(path)
+        except ValueError as error:
+            raise Wrong("it cannot be loaded: %s" % error) from error
+        same("its parameters", loaded.count_params(), nextframe.PARAMETERS[head])
+        alike = np.array_equal(loaded.predict(x), model.predict(x))
+        require(alike, "the loaded model predicts otherwise")
+        return trains_on(model, loaded, x, wanted)
+
+    return known.judged("saved." + format, loads, DEFECTS)
 
 
 def trains_on(model, loaded, x, wanted):
@@ -191,7 +219,8 @@ def trains_on(model, loaded, x, wanted):
         model.train_on_batch(x, wanted)
         try:
             loaded.train_on_batch(x, wanted)
-        except ValueError as error:
+        except (ValueError, NotImplementedError) as error:
+            # Keras cannot print the variable that it does not know: NotImplementedError.
             raise Wrong("the loaded model does not train: %s" % error) from error
     apart = max(float(np.max(abs(a - b))) for a, b in zip(weights(model), weights(loaded)))
     # Without the moments the next steps would be whole learning rates in other directions.

@@ -108,10 +108,10 @@ def check_soft_placement(tf1):
 def check_threads(tf1):
     def threads_of(count):
         config = tf1.ConfigProto(inter_op_parallelism_threads=count, use_per_session_threads=True)
-        before = len(os.listdir("/proc/self/task"))
+        before = set(os.listdir("/proc/self/task"))  # some of an earlier session may be ending
         with graphs.session(config) as session:
             session.run(tf1.constant(1.0))
-            return len(os.listdir("/proc/self/task")) - before
+            return len(set(os.listdir("/proc/self/task")) - before)
 
     threads_of(1)  # the first session of a process makes threads that all of them share
     few, many = threads_of(3), threads_of(11)

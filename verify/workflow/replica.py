@@ -35,8 +35,11 @@ def step(strategy, number=None):
 
     `number` is a worker's place: TensorFlow 2.3 numbers the replicas of each worker from zero.
     """
+    options = {}
+    if not hasattr(strategy, "run"):  # before 2.2 a replica may not assign without saying how
+        options["aggregation"] = tf.VariableAggregation.ONLY_FIRST_REPLICA
     with strategy.scope():
-        w = tf.Variable(2.0)
+        w = tf.Variable(2.0, **options)
     reduce = tf.distribute.ReduceOp
 
     def replica():

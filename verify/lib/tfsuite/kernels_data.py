@@ -207,7 +207,11 @@ HASHES = {
 
 
 def looked_up(t, x):
-    table = t.contrib.lookup if hasattr(t, "contrib") and not hasattr(t, "lookup") else t.lookup
+    table = getattr(t, "lookup", None)
+    if table is None:
+        import tensorflow as tf
+
+        table = tf.contrib.lookup
     keys, values = t.constant(["a", "b", "c"]), t.constant([0, 1, 2], t.int64)
     made = getattr(table, "StaticHashTable", None) or table.HashTable
     found = made(table.KeyValueTensorInitializer(keys, values), -1)

@@ -1,4 +1,7 @@
-"""Ranges of TensorFlow versions, as `>=1.15,<2.0`. Only numbers count: 2.6.5 is (2, 6, 5)."""
+"""Ranges of TensorFlow versions, as `>=1.15,<2.0` or `>=1.15,!=2.0.*`.
+
+Only numbers count: 2.6.5 is (2, 6, 5).
+"""
 
 import operator
 import re
@@ -27,6 +30,9 @@ def holds(text, version):
 
 
 def _one(part, version):
+    if part.startswith("!=") and part.endswith(".*"):
+        branch = numbers(part[2:-2])
+        return version[: len(branch)] != branch
     for sign, compare in _OPERATORS:
         if part.startswith(sign):
             bound = numbers(part[len(sign) :])
