@@ -18,7 +18,7 @@ from tests.engines.test_docker import BAZEL, bazel, context, mirror
 from tfenv.resources import suite
 
 __all__ = ["bazel", "mirror"]  # fixtures
-pytestmark = [pytest.mark.docker, pytest.mark.slow]
+pytestmark = [pytest.mark.docker, pytest.mark.evidence]  # a daemon, minutes of builds
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILES = sorted((ROOT / "environments").glob("*/docker/Dockerfile*"))
@@ -129,7 +129,6 @@ def test_download_that_is_not_the_locked_one_stops_the_build(
 
 
 @pytest.mark.tf
-@pytest.mark.evidence
 def test_runtime_of_2_15_1_runs_the_suite(builder: Builder, tmp_path: Path) -> None:
     """The released wheel in Docker's own image and container, as a user who is not root."""
     folder = context("2.15.1-cpu", tmp_path, base="debian:12")
