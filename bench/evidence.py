@@ -17,6 +17,9 @@ from pathlib import Path
 
 import msgspec
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench import evidence_pages
 from tfenv import target as targets
 from tfenv.facts import proofs
 from tfenv.files import write_bytes, write_text
@@ -30,21 +33,6 @@ HEADLINE = (
     *("2.0.4-cpu", "2.3.4-cpu", "2.6.5-cpu", "2.6.5-cpu@3.9", "2.9.3-cpu"),
     *("2.12.1-cpu", "2.15.1-cpu", "2.18.1-cpu", "2.20.0-cpu", "2.21.0-cpu"),
 )
-HEAD = """# Reports of released wheels
-
-Each file is what `tfenv verify` found in a released wheel, without paths: `summary`, what was
-*not* exercised, and every check. `nox -s evidence -- TARGET[@PYTHON]…` writes them anew, in full.
-
-All of these ran on Linux x86_64 without a GPU. The first line of each report says what it did not
-exercise. The seconds are those of one run on two cores, the environment included, and other work
-was going on; MiB is the largest process of the suite.
-
-`exam.md` tells which broken subjects the checks caught, from the records in `exam/`
-(`nox -s exam -- TARGET`).
-
-| report | Python | areas | passed | known defects | skipped | failed | seconds | MiB |
-| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-"""
 # Where this run happened is nobody's business, and changes from run to run.
 PRIVATE = ("interpreter", "found", "machine", "environment")
 
@@ -74,31 +62,14 @@ def collect(name: str) -> Report:
     return report
 
 
-def page() -> str:
-    """The page that lists all reports, by version."""
-    reports = [
-        (path.name, msgspec.json.decode(path.read_bytes(), type=Report))
+def write_pages() -> None:
+    """The pages beside the reports."""
+    reports = {
+        path.name: msgspec.json.decode(path.read_bytes(), type=Report)
         for path in FOLDER.glob("*.json")
-    ]
-    reports.sort(
-        key=lambda pair: (targets.version_key(targets.parse(pair[1].target).version), pair[0])
-    )
-    return HEAD + "".join(f"| {' | '.join(row(name, report))} |\n" for name, report in reports)
-
-
-def row(name: str, report: Report) -> list[str]:
-    """A report's cells."""
-    s = report.summary
-    left_out = [t for t in report.not_exercised if t.endswith("(not asked for)")]
-    areas = sorted({check.suite for check in report.checks}) if left_out else ["all"]
-    return [
-        f"[{report.target}]({name})",
-        report.environment["python"],
-        ", ".join(areas),
-        *map(str, (s.passed, s.known, s.skipped, s.failed)),
-        f"{report.seconds:.0f}",
-        str(report.peak_bytes >> 20) if report.peak_bytes else "?",
-    ]
+    }
+    write_text(FOLDER / "README.md", evidence_pages.reports_page(reports.items()))
+    write_text(FOLDER / "defects.md", evidence_pages.defects_page(reports.values()))
 
 
 def main(names: list[str]) -> int:
@@ -114,7 +85,7 @@ def main(names: list[str]) -> int:
         for check in report.failures():
             sys.stdout.write(f"    {check.id}: {check.detail[:200]}\n")
         sys.stdout.flush()
-    write_text(FOLDER / "README.md", page())
+    write_pages()
     proofs.main(FOLDER, datetime.now(timezone.utc).date().isoformat())
     catalogue.write()
     return 1 if wrong else 0

@@ -4,7 +4,7 @@ import os
 import platform
 
 import pytest
-from tfsuite import aot, programs, xla
+from tfsuite import aot, known, programs, xla
 from tfsuite.checks import Wrong, check, require, same
 from tfsuite.lazy import np
 
@@ -82,6 +82,16 @@ def check_aot_object(tf, workshop):
     return "%d bytes of machine code" % size
 
 
+DEFECTS = (
+    known.Defect(
+        "aot_program",
+        ">=2.9,<2.10",
+        "measured: the wheel's runtime sources lack custom_call_status.cc, which they call",
+        says="CustomCallStatusGetMessage",
+    ),
+)
+
+
 @check(
     "xla.aot_program",
     proves="A program that g++ links from that object computes the function without TensorFlow's "
@@ -93,6 +103,10 @@ def check_aot_object(tf, workshop):
     profile="full",
 )
 def check_aot_program(tf, expect, workshop):
+    return known.judged("aot_program", lambda: linked(tf, expect, workshop), DEFECTS)
+
+
+def linked(tf, expect, workshop):
     prefix = compiled(tf, workshop)
     gcc = need_compiler()
     parts = aot.runtime(tf, expect, gcc, programs.source("../xla/aot_program.cc"), prefix)
