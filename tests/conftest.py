@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from hypothesis import settings
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("tfenv", deadline=None)
 settings.load_profile("tfenv")
+
+# What a shell starts in the background ignores Ctrl-C, and so would every program of a test.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[1]
 ENGINES = frozenset({"nix", "docker", "bazel", "tf", "browser"})

@@ -17,9 +17,9 @@ from tfenv.toolchain import lookup
 from tfenv.toolchain.python import supported_pythons
 
 REQUIREMENTS = ("pytest>=7.0", "mpmath>=1.2", "hypothesis>=6.0", "nbclient>=0.5", "ipykernel>=5.0")
-# What packages need and do not say: IPython 8.23.0 imports TypeAliasType, which typing-extensions
-# before 4.6 lacks, and asks for any.
-UNSAID = ("ipython!=8.23.0",)
+# What packages need and do not say: IPython 8.23.0 imports TypeAliasType of typing-extensions 4.6,
+# referencing 0.36.0 the defaults of type variables of 4.4, and both ask for any.
+UNSAID = ("ipython!=8.23.0", "referencing!=0.36.0")
 AS_OF = "2026-11-01"
 FOLDER = Path(__file__).resolve().parents[1] / "locks" / "suite"
 

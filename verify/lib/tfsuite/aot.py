@@ -13,7 +13,7 @@ COMMAND = (
     "from tensorflow.python.tools.saved_model_cli import main; sys.exit(main())"
 )
 # Parts of the runtime that only large products, convolutions and sorts call: minutes of compiling.
-UNUSED = re.compile(r"(runtime_|dot_lib|convolution_lib|eigen_contraction|sort_lib|async_value)")
+UNUSED = re.compile(r"(runtime_|dot_lib|convolution_lib|eigen_contraction|sort_lib)")
 KINDS = {1: "relocatable", 2: "executable", 3: "shared"}
 MACHINES = {62: "x86-64", 183: "aarch64"}
 
