@@ -40,7 +40,12 @@ PRIVATE = ("interpreter", "found", "machine", "environment")
 def portable(report: Report) -> Report:
     """A report without what belongs to the machine that made it."""
     environment = {k: v for k, v in report.environment.items() if k not in PRIVATE}
-    checks = [msgspec.structs.replace(check, data=None, group="") for check in report.checks]
+    checks = [
+        msgspec.structs.replace(
+            check, data=None, group="", detail=evidence_pages.without_folders(check.detail)
+        )
+        for check in report.checks
+    ]
     return msgspec.structs.replace(
         report, environment=environment, checks=sorted(checks, key=lambda check: check.id)
     )

@@ -33,6 +33,7 @@ defect; between two of them nothing was tried. *Seen as* is what the newest of t
 """
 HEADS = ("## With a public report", "## Without one that is known")
 COLUMNS = "| what | releases | seen as | reference |\n| --- | --- | --- | --- |\n"
+_FOLDERS = re.compile(r"(?<![\w./:])/(?:[\w.@+-]+/)+(?=[\w.@+-])")
 _PUBLIC = re.compile(r"\b([a-z]+)#(\d+)")
 
 
@@ -42,6 +43,11 @@ class Defect:
 
     checks: set[str] = field(default_factory=set)
     seen: dict[str, str] = field(default_factory=dict)  # release: what a check said
+
+
+def without_folders(text: str) -> str:
+    """A text in which files keep their names and lose the folders of one machine."""
+    return _FOLDERS.sub("…/", text)
 
 
 def reports_page(reports: Iterable[tuple[str, Report]]) -> str:

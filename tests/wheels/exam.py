@@ -21,6 +21,7 @@ from pathlib import Path
 
 import filelock
 
+from bench.evidence_pages import without_folders
 from tests.wheels import exam_result, subjects
 from tests.wheels.exam_result import Exam, Healthy, Verdict
 from tests.wheels.suite_parts import listing
@@ -181,7 +182,7 @@ class Sitting:
             caught_by=[check for check in named if check in failed],
             also_failed=sorted(failed.keys() - set(named)),
             unproven=sorted(claims - {check.split("[")[0] for check in failed}),
-            says=next((failed[check] for check in named if check in failed), "")[:300],
+            says=without_folders(next((failed[c] for c in named if c in failed), ""))[:300],
             seconds=round(time.monotonic() - started, 1),
             digest=digest(broken.name, files),
         )
