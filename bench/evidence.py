@@ -2,9 +2,9 @@
 
     nox -s evidence -- TARGET[@PYTHON]…
 
-writes docs/evidence/<target>.json, or <target>-py<python>.json where a Python is named: a report without paths and without the numbers behind each
-verdict, so that it says the same on every machine and reads well in a diff. What the reports prove
-goes into tfenv/facts/proven.toml.
+writes docs/evidence/<target>.json, or <target>-py<python>.json where a Python is named: a report
+without paths and without the numbers behind each verdict, so that it says the same on every machine
+and reads well in a diff. What the reports prove goes into tfenv/facts/proven.toml.
 """
 
 from __future__ import annotations

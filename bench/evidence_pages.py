@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from tfenv.facts import proofs
 from tfenv.facts.versions import version
 from tfenv.verify.result import Check, Report
 
@@ -63,8 +64,8 @@ def release(report: Report) -> str:
 
 def _report(name: str, report: Report) -> list[str]:
     s = report.summary
-    left_out = [text for text in report.not_exercised if text.endswith("(not asked for)")]
-    areas = sorted({check.suite for check in report.checks}) if left_out else ["all"]
+    whole = proofs.all_areas(report.not_exercised)
+    areas = ["all"] if whole else sorted({check.suite for check in report.checks})
     return [
         f"[{report.target}]({name})",
         report.environment["python"],

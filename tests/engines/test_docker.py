@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -101,14 +102,21 @@ def test_two_builds_are_the_same_image(
     assert ids[0] == ids[1]
 
 
+@contextlib.contextmanager
+def wrong_bazel(folder: Path) -> Iterator[tuple[Path, str]]:
+    """The context of a build whose mirror has something else by Bazel's name, and its address."""
+    place = folder / "mirror" / "0.26.1" / "bazel-0.26.1-linux-x86_64"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"#!/bin/sh\necho something else\n")
+    with served(folder / "mirror") as address:
+        mirrored = context("1.15.5-cpu", folder, mirror=f"bazel={address}", bazel_via="binary")
+        yield mirrored, address
+
+
 def test_download_that_is_not_the_locked_one_stops_the_build(
     buildah: images.Buildah, tmp_path: Path
 ) -> None:
-    place = tmp_path / "mirror" / "0.26.1" / "bazel-0.26.1-linux-x86_64"
-    place.parent.mkdir(parents=True)
-    place.write_bytes(b"#!/bin/sh\necho something else\n")
-    with served(tmp_path / "mirror") as address:
-        folder = context("1.15.5-cpu", tmp_path, mirror=f"bazel={address}", bazel_via="binary")
+    with wrong_bazel(tmp_path) as (folder, address):
         done = buildah.build(folder, target="bazel", check=False)
     assert done.returncode != 0
     assert f"{address}/0.26.1/bazel-0.26.1-linux-x86_64 is not the file that was locked" in (

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.engines import docker_daemon
-from tests.engines.channel import served
-from tests.engines.test_docker import BAZEL, bazel, context, mirror
+from tests.engines.test_docker import BAZEL, bazel, context, mirror, wrong_bazel
 from tfenv.resources import suite
 
 __all__ = ["bazel", "mirror"]  # fixtures
@@ -118,11 +117,7 @@ def test_bazel_comes_from_a_mirror_and_runs(builder: Builder, tmp_path: Path, mi
 def test_download_that_is_not_the_locked_one_stops_the_build(
     builder: Builder, tmp_path: Path
 ) -> None:
-    place = tmp_path / "mirror" / "0.26.1" / "bazel-0.26.1-linux-x86_64"
-    place.parent.mkdir(parents=True)
-    place.write_bytes(b"#!/bin/sh\necho something else\n")
-    with served(tmp_path / "mirror") as address:
-        folder = context("1.15.5-cpu", tmp_path, mirror=f"bazel={address}", bazel_via="binary")
+    with wrong_bazel(tmp_path) as (folder, _):
         done = builder.on_base(folder, "--target", "bazel")
     assert done.returncode != 0
     assert f"with sha256 {BAZEL}; the build stops here" in done.stdout

@@ -157,4 +157,4 @@ def test_an_index_that_is_not_there() -> None:
     with pytest.raises(DownloadError):
         published.find("http://127.0.0.1:9", "tensorflow-cpu", "x.whl")
     with pytest.raises(DownloadError):
-        published.provenance("http://127.0.0.1:9/x")
+        published.provenance("http://127.0.0.1:9", "http://127.0.0.1:9/x")

@@ -85,14 +85,14 @@ def read_run(wheel: Path, digest: str, folder: Path | None = None) -> Run:
     Raises:
         FileFormatError: `folder` was given and holds no record of this wheel.
     """
-    path = (folder or wheel.parent) / _RECORD
-    built = _built(path)
-    if built is None or digest not in {product.sha256 for product in built.products}:
+    place = folder or wheel.parent
+    built = _built(place, digest)
+    if built is None:
         if folder is None:
             return Run()
         raise FileFormatError(
             f"{folder.name} does not say how the wheel was built",
-            f"it has no {path.name}, or one about other files than {wheel.name}",
+            f"it has no {_RECORD}, or one about other files than {wheel.name}",
             "give the folder of the build",
         )
     started, finished = _times(Path(built.run) / "events.jsonl") if built.run else ("", "")
@@ -103,7 +103,7 @@ def read_run(wheel: Path, digest: str, folder: Path | None = None) -> Run:
         finished=finished,
         inputs=built.inputs,
         source=built.source,
-        cpu_features=_features(path.parent, built.products),
+        cpu_features=_features(place, built.products),
     )
 
 
@@ -113,8 +113,8 @@ def read_lock(wheel: Path, digest: str, folder: Path | None = None) -> Lock | No
     None where the build's record does not vouch for both, the wheel and the lock.
     """
     place = folder or wheel.parent
-    built = _built(place / _RECORD)
-    if built is None or digest not in {product.sha256 for product in built.products}:
+    built = _built(place, digest)
+    if built is None:
         return None
     named = [p.name for p in built.products if p.name.endswith(".lock.toml")]
     path = place / Path(named[0]).name if len(named) == 1 else None
@@ -123,11 +123,13 @@ def read_lock(wheel: Path, digest: str, folder: Path | None = None) -> Lock | No
     return store.load(path)
 
 
-def _built(path: Path) -> _Built | None:
+def _built(place: Path, digest: str) -> _Built | None:
+    """A folder's record of a build, if it is about the file with that hash."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Built)
+        built = msgspec.json.decode((place / _RECORD).read_bytes(), type=_Built)
     except (OSError, msgspec.MsgspecError, RecursionError):
         return None
+    return built if digest in {product.sha256 for product in built.products} else None
 
 
 def _features(folder: Path, products: list[_Product]) -> list[str]:

@@ -161,7 +161,7 @@ def _on_index(found: Inspection, rules: PublishedRules, base: Path) -> Iterator[
         return
     config = base / rules.trust_config if rules.trust_config else None
     try:
-        document = published.provenance(listed.provenance)
+        document = published.provenance(index, listed.provenance)
         named = published.publishers(document, found.file, found.sha256, config)
     except (BadWheelError, DownloadError) as error:
         yield _rule("index-attestation", False, f"{error.what}: {error.why}")

@@ -6,9 +6,7 @@ and attestations that the publisher signed by Sigstore. They are verified here, 
 
 from __future__ import annotations
 
-import urllib.error
 import urllib.parse
-import urllib.request
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 
 _ACCEPT = "application/vnd.pypi.integrity.v1+json"
 _MOST = 16 << 20  # bytes of a provenance; real ones have some tens of kilobytes
-_SECONDS = 60
 _HOSTS = {"GitHub": "https://github.com/", "GitLab": "https://gitlab.com/"}
 
 
@@ -72,24 +69,15 @@ def find(index: str, distribution: str, file: str) -> Listed | None:
     return Listed(found.hashes.get("sha256", ""), address)
 
 
-def provenance(address: str) -> bytes:
+def provenance(index: str, address: str) -> bytes:
     """The provenance of a file.
 
     Raises:
         DownloadError: it did not come.
     """
-    request = urllib.request.Request(address, headers={"Accept": _ACCEPT})  # noqa: S310 as in find
-    try:
-        with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
-            data: bytes = answer.read(_MOST + 1)
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise _no_answer("a provenance", f"HTTP status {error.code}") from error
-    except (OSError, ValueError) as error:
-        raise _no_answer("a provenance", str(getattr(error, "reason", error))) from error
-    if len(data) > _MOST:
-        raise _no_answer("a provenance", f"it has more than {_MOST} bytes")
-    return data
+    from tfenv.facts.update.index import document
+
+    return document(index, address, _ACCEPT, _MOST, "a provenance")
 
 
 def _no_answer(what: str, why: str) -> DownloadError:

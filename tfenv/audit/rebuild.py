@@ -71,7 +71,8 @@ def twice(
         BuildError: a build failed, or made no wheel.
     """
     engine = engine_of(arguments)
-    chosen = [] if _names_engine(arguments) else ["--engine", engine]
+    # In front of the options: one of them that names the engine comes later, and holds.
+    chosen = ["--engine", engine]
     call = [*(command or default_command()), target, *chosen, *absolute(arguments)]
     changing = varied(engine)
     fixed = [name for name in (*_KINDS, *_NEVER) if name not in changing]
@@ -82,10 +83,6 @@ def twice(
 
 
 _KINDS = ("folder", "time", "time zone", "language", "umask", "processors", "host name")
-
-
-def _names_engine(arguments: Sequence[str]) -> bool:
-    return any(text == "--engine" or text.startswith("--engine=") for text in arguments)
 
 
 def engine_of(arguments: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tfenv.errors import TfenvError
+from tfenv.facts.versions import minor
 
 if TYPE_CHECKING:
     from tfenv.target import Target
@@ -49,11 +50,11 @@ def of_target(target: Target) -> dict[str, str]:
     known = {name.replace("-", "_"): value.value for name, value in chosen.values.items()}
     compiler, _, number = known.get("compiler", "").partition(" ")
     known |= {compiler.lower(): number} if number else {}
-    known |= {"target": target.name, "version": target.version, "minor": _minor(target.version)}
+    known |= {"target": target.name, "version": target.version, "minor": minor(target.version)}
     if "cuda" in known:
         known |= {
-            "cuda_minor": _minor(known["cuda"]),
-            "cudnn_minor": _minor(known.get("cudnn", "")),
+            "cuda_minor": minor(known["cuda"]),
+            "cudnn_minor": minor(known.get("cudnn", "")),
         }
         known["driver"] = known.get("driver", "").lstrip(">=")
     if "python" in known:
@@ -80,7 +81,3 @@ def guess(tf_version: str, *, cuda: bool, platform: str = "") -> dict[str, str]:
         return of_target(parse(name))
     except TfenvError:
         return {}
-
-
-def _minor(version: str) -> str:
-    return ".".join(version.split(".")[:2])

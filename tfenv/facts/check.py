@@ -13,7 +13,7 @@ from packaging.version import InvalidVersion, Version
 from tfenv import facts
 from tfenv.errors import FileFormatError
 from tfenv.facts import rules, schema
-from tfenv.facts.versions import tree
+from tfenv.facts.versions import minor, tree
 
 # How the `note` of a row begins whose missing values nobody has read yet.
 UNKNOWN = "not known: "
@@ -193,10 +193,10 @@ class _Checks:
         """Tested configurations can be fetched, and stay inside the release's own bounds."""
         files = {(f.version, f.platform) for f in self.rows(schema.BazelFile)}
         bounds = {b.version: b for b in self.rows(schema.BazelBound)}
-        minors = {_minor(str(v)) for v in self.releases}
+        minors = {minor(str(v)) for v in self.releases}
         for row in self.rows(schema.Tested):
             bazel = row.build_tool_version
-            if _minor(row.version) not in minors:
+            if minor(row.version) not in minors:
                 yield self.problem(schema.Tested, row, "no release of this minor in sources.toml")
             if row.build_tool == "bazel":
                 if not {(bazel, _BAZEL_PLATFORM[row.platform]), (bazel, "any")} & files:
@@ -216,7 +216,7 @@ class _Checks:
         if not any(a.cuda == cuda for a in self.rows(schema.CudaArch)):
             yield self.problem(kind, row, f"CUDA {cuda} is not in cuda-arch.toml")
         toolkits = self.rows(schema.CudaToolkit)
-        if not any(_minor(t.version) == cuda and t.platform == platform for t in toolkits):
+        if not any(minor(t.version) == cuda and t.platform == platform for t in toolkits):
             yield self.problem(kind, row, f"no CUDA {cuda} for {platform} in cuda.toml")
 
     def build_info(self) -> Iterator[Problem]:
@@ -273,7 +273,7 @@ class _Checks:
             if not row.sm and not row.note.startswith(UNKNOWN):
                 yield self.problem(schema.CudaArch, row, "no compute capabilities, and no why")
         for toolkit in self.rows(schema.CudaToolkit):
-            if _minor(toolkit.version) not in arch:
+            if minor(toolkit.version) not in arch:
                 yield self.problem(schema.CudaToolkit, toolkit, "not in cuda-arch.toml")
         majors = {a.partition(".")[0] for a in arch}
         for archive in self.rows(schema.CudnnArchive):
@@ -331,10 +331,6 @@ class _Checks:
 def _key(row: schema.Row) -> tuple[str, ...]:
     names = KEYS.get(type(row)) or type(row).__struct_fields__
     return tuple(str(getattr(row, name)) for name in names)
-
-
-def _minor(version: str) -> str:
-    return ".".join(version.split(".")[:2])
 
 
 def _parsed(version: str) -> Version | None:

@@ -62,6 +62,11 @@ def tree(text: str) -> str:
     return text.partition(".post")[0]
 
 
+def minor(text: str) -> str:
+    """The first two parts of a version: 11.3 of 11.3.1."""
+    return ".".join(text.split(".")[:2])
+
+
 @functools.cache
 def version(text: str) -> Version:
     """A version by its text.

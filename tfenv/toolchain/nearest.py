@@ -9,7 +9,7 @@ import msgspec
 from tfenv import facts
 from tfenv.errors import ConflictError
 from tfenv.facts import schema
-from tfenv.target import Target, version_key
+from tfenv.target import Target, distance
 from tfenv.toolchain import lookup
 from tfenv.toolchain.base import compiler_major
 from tfenv.toolchain.model import Choices
@@ -52,7 +52,8 @@ def _compilers(target: Target, asked: str) -> list[str]:
         "gcc": {m for s in systems for m in (*s.gccs, compiler_major("gcc", s.gcc))},
         "clang": {m for s in systems for m in s.clangs},
     }
-    near = sorted(majors.get(family, ()), key=lambda major: _gap(major, version))
+    # Of two that are equally near, always the same one.
+    near = sorted(majors.get(family, ()), key=lambda major: (_gap(major, version), major))
     found = [f"{family}-{major}" for major in near]
     return list(dict.fromkeys([*found, tested] if asked else [tested, *found]))
 
@@ -66,10 +67,9 @@ def _tested(target: Target) -> str:
 
 def _gap(one: str, other: str) -> tuple[int, ...]:
     try:
-        a, b = version_key(one).release, version_key(other).release
-    except ValueError:
+        return distance(one, other)
+    except ValueError:  # what was asked for is no version
         return ()
-    return tuple(abs(x - y) for x, y in zip((*a, 0)[:2], (*b, 0)[:2], strict=True))
 
 
 def _words(choices: Choices, compiler: str, base: str, tested: str) -> str:

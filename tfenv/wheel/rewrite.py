@@ -9,7 +9,7 @@ import struct
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -32,21 +32,11 @@ def add_member(wheel: Path, out: Path, name: str, data: bytes) -> None:
     Raises:
         BadWheelError: the wheel has no RECORD, already has the file, or is larger than 4 GiB.
     """
-    tree = ZipTree(wheel)
-    try:
-        folder = contents.dist_info(tree)
-        if folder is None or f"{folder}RECORD" not in tree.entries:
-            raise _cannot(wheel, "it has no RECORD")
-        path = f"{folder}{name}"
-        if path in tree.entries:
-            raise _cannot(wheel, f"it has {path} already")
-        if wheel.stat().st_size + len(data) + (1 << 20) > _LIMIT:
-            raise _cannot(wheel, "it is larger than 4 GiB")
-        record = read_small(tree, f"{folder}RECORD")
-        new = {path: data, f"{folder}RECORD": _with_line(record, path, data)}
+    with _opened(wheel, ("RECORD",), len(data)) as (tree, folder):
+        if f"{folder}{name}" in tree.entries:
+            raise _cannot(wheel, f"it has {folder}{name} already")
+        new = _changed(tree, folder, name, data)
         _write(tree, wheel, out, new, tree.entries[f"{folder}RECORD"])
-    finally:
-        tree.close()
 
 
 def retag(wheel: Path, out: Path, platforms: Iterable[str]) -> None:
@@ -58,20 +48,37 @@ def retag(wheel: Path, out: Path, platforms: Iterable[str]) -> None:
     Raises:
         BadWheelError: the wheel has no RECORD or no WHEEL, or is larger than 4 GiB.
     """
+    with _opened(wheel, ("RECORD", "WHEEL")) as (tree, folder):
+        data = _with_tags(read_small(tree, f"{folder}WHEEL"), sorted(set(platforms)))
+        new = _changed(tree, folder, "WHEEL", data)
+        _write(tree, wheel, out, new, tree.entries[f"{folder}RECORD"])
+
+
+@contextmanager
+def _opened(wheel: Path, needed: tuple[str, ...], more: int = 0) -> Iterator[tuple[ZipTree, str]]:
+    """A wheel that can be changed, and its `.dist-info` folder with the files that are needed.
+
+    `more` is how many bytes it may grow by, beside its tables.
+    """
     tree = ZipTree(wheel)
     try:
         folder = contents.dist_info(tree)
-        if folder is None or not {f"{folder}RECORD", f"{folder}WHEEL"} <= tree.entries.keys():
-            raise _cannot(wheel, "it has no RECORD or no WHEEL")
-        if wheel.stat().st_size + (1 << 20) > _LIMIT:
+        if folder is None or not {f"{folder}{name}" for name in needed} <= tree.entries.keys():
+            raise _cannot(wheel, f"it has no {' or no '.join(needed)}")
+        if wheel.stat().st_size + more + (1 << 20) > _LIMIT:
             raise _cannot(wheel, "it is larger than 4 GiB")
-        path = f"{folder}WHEEL"
-        data = _with_tags(read_small(tree, path), sorted(set(platforms)))
-        record = _without(read_small(tree, f"{folder}RECORD"), path)
-        new = {path: data, f"{folder}RECORD": _with_line(record, path, data)}
-        _write(tree, wheel, out, new, tree.entries[f"{folder}RECORD"])
+        yield tree, folder
     finally:
         tree.close()
+
+
+def _changed(tree: ZipTree, folder: str, name: str, data: bytes) -> dict[str, bytes]:
+    """A file that is new or has other content, and RECORD as of it."""
+    path, own = f"{folder}{name}", f"{folder}RECORD"
+    record = read_small(tree, own)
+    if path in tree.entries:
+        record = _without(record, path)
+    return {path: data, own: _with_line(record, path, data)}
 
 
 def _with_tags(text: bytes, platforms: list[str]) -> bytes:
@@ -81,12 +88,8 @@ def _with_tags(text: bytes, platforms: list[str]) -> bytes:
     kinds = dict.fromkeys(line[4:].strip().rpartition(b"-")[0] for line in old)
     new = [b"Tag: %b-%b" % (kind, name.encode()) for kind in kinds for name in platforms]
     at = lines.index(old[0]) if old else len(lines)
-    return (
-        b"\n".join(
-            [*(x for x in lines[:at] if x), *new, *(x for x in lines[at:] if x and x not in old)]
-        )
-        + b"\n"
-    )
+    rest = [line for line in lines[at:] if line not in old]
+    return b"\n".join(line for line in (*lines[:at], *new, *rest) if line) + b"\n"
 
 
 def _without(record: bytes, path: str) -> bytes:

@@ -8,18 +8,19 @@ from __future__ import annotations
 from tfenv.facts import schema
 from tfenv.facts.update.index import Index
 from tfenv.facts.update.model import Change, Outcome, Tables, rows
+from tfenv.facts.versions import minor as minor_of
 
 
 def update(tables: Tables, index: Index) -> Outcome:
     """Pairs of the minors that nothing else names a CUDA for."""
     del index  # all of it was read for build-info.toml
     old = rows(tables, schema.CudaPair)
-    known = {_minor(row.version) for row in rows(tables, schema.Tested) if row.cuda}
+    known = {minor_of(row.version) for row in rows(tables, schema.Tested) if row.cuda}
     known |= {row.versions.removeprefix("==").removesuffix(".*") for row in old}
     new: dict[str, schema.CudaPair] = {}
     said = []
     for row in rows(tables, schema.BuildInfo):
-        minor = _minor(row.version)
+        minor = minor_of(row.version)
         if not (row.cuda and row.cudnn) or row.platform != "linux-x86_64" or minor in known:
             continue
         if missing := _missing(tables, row):
@@ -31,9 +32,9 @@ def update(tables: Tables, index: Index) -> Outcome:
 
 
 def _missing(tables: Tables, row: schema.BuildInfo) -> str:
-    cuda = _minor(row.cuda)
+    cuda = minor_of(row.cuda)
     toolkits = rows(tables, schema.CudaToolkit)
-    if not any(_minor(t.version) == cuda and t.platform == row.platform for t in toolkits):
+    if not any(minor_of(t.version) == cuda and t.platform == row.platform for t in toolkits):
         return f"CUDA {cuda} in cuda.toml"
     if not any(arch.cuda == cuda for arch in rows(tables, schema.CudaArch)):
         return f"CUDA {cuda} in cuda-arch.toml"
@@ -46,7 +47,7 @@ def _missing(tables: Tables, row: schema.BuildInfo) -> str:
 def _pair(minor: str, row: schema.BuildInfo) -> schema.CudaPair:
     return schema.CudaPair(
         versions=f"=={minor}.*",
-        cuda=_minor(row.cuda),
+        cuda=minor_of(row.cuda),
         cudnn=row.cudnn,
         reason=f"the released wheel of {row.distribution} {row.version} says that it was built "
         f"with CUDA {row.cuda} and cuDNN {row.cudnn}",
@@ -54,7 +55,3 @@ def _pair(minor: str, row: schema.BuildInfo) -> schema.CudaPair:
         source=row.source,
         note="no tested configuration of this minor was read yet",
     )
-
-
-def _minor(version: str) -> str:
-    return ".".join(version.split(".")[:2])

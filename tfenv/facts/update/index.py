@@ -69,7 +69,7 @@ class Index:
         _hold_scheme(url, what)
         if file.size > _WHOLE:
             return ranges.member(lambda a, b: self._part(url, a, b, what), file.size, pattern, what)
-        data = _get(self._request(url), f"{what} did not come", _WHOLE)[1]
+        data = _get(_request(self.address, url), f"{what} did not come", _WHOLE)[1]
         if not file.sha256 or sha256_bytes(data) != file.sha256:
             raise HashMismatchError(
                 f"{what} is not the file that the index announced",
@@ -78,16 +78,9 @@ class Index:
             )
         return ranges.member(lambda a, b: data[a : b + 1], len(data), pattern, what)
 
-    def _request(self, url: str, **headers: str) -> urllib.request.Request:
-        """A request for a file; the index's password goes to the index's own host alone."""
-        request = urllib.request.Request(url, headers=headers)  # noqa: S310 the scheme is held
-        if urllib.parse.urlsplit(url)[:2] == _address(self.address)[0][:2]:
-            _authorise(request, self.address)
-        return request
-
     def _part(self, url: str, first: int, last: int, what: str) -> bytes:
         wanted = {"Range": f"bytes={first}-{last}", "Accept-Encoding": "identity"}
-        request = self._request(url, **wanted)
+        request = _request(self.address, url, **wanted)
         return _get(request, f"a part of {what} did not come", last - first + 1)[1]
 
 
@@ -133,6 +126,26 @@ def ask(index: str, distribution: str) -> bytes:
             "use an index that speaks PEP 691 JSON",
         )
     return data
+
+
+def document(index: str, url: str, accept: str, most: int, what: str) -> bytes:
+    """Another document of the index, of at most `most` bytes.
+
+    Raises:
+        DownloadError: it did not come, or is longer.
+    """
+    _hold_scheme(url, what)
+    return _get(
+        _request(index, url, Accept=accept), f"the package index did not give {what}", most
+    )[1]
+
+
+def _request(index: str, url: str, **headers: str) -> urllib.request.Request:
+    """A request for a file; the index's password goes to the index's own host alone."""
+    request = urllib.request.Request(url, headers=headers)  # noqa: S310 the scheme is held
+    if urllib.parse.urlsplit(url)[:2] == _address(index)[0][:2]:
+        _authorise(request, index)
+    return request
 
 
 class _AbsentError(DownloadError):

@@ -8,6 +8,7 @@ from packaging.version import Version
 
 from tfenv.facts import schema
 from tfenv.facts.update.model import UNKNOWN, Tables, rows
+from tfenv.facts.versions import minor
 
 
 def wanted(table: str, tables: Tables) -> tuple[str, ...]:
@@ -30,9 +31,9 @@ def _about(row: schema.Row) -> str:
 
 def _tested(tables: Tables) -> list[str]:
     """Minors with a wheel for Linux and no tested configuration."""
-    have = {(_minor(r.version), r.variant) for r in rows(tables, schema.Tested)}
+    have = {(minor(r.version), r.variant) for r in rows(tables, schema.Tested)}
     seen = {
-        (_minor(r.version), r.variant)
+        (minor(r.version), r.variant)
         for r in rows(tables, schema.Wheel)
         if r.platform == "linux-x86_64" and not r.stub
     }
@@ -41,15 +42,15 @@ def _tested(tables: Tables) -> list[str]:
 
 def _cpython(tables: Tables) -> list[str]:
     """Pythons that a wheel is for and no source archive is known of."""
-    have = {_minor(r.version) for r in rows(tables, schema.CPython)}
+    have = {minor(r.version) for r in rows(tables, schema.CPython)}
     seen = {p for r in rows(tables, schema.Wheel) for p in r.pythons if p != "3.5"}
     return [f"Python {python}" for python in sorted(seen - have, key=Version)]
 
 
 def _cuda(tables: Tables) -> list[str]:
     """CUDA minors that a wheel was built with and no Linux installer is known of."""
-    have = {_minor(r.version) for r in rows(tables, schema.CudaToolkit)}
-    seen = {_minor(r.cuda) for r in rows(tables, schema.BuildInfo) if "." in r.cuda}
+    have = {minor(r.version) for r in rows(tables, schema.CudaToolkit)}
+    seen = {minor(r.cuda) for r in rows(tables, schema.BuildInfo) if "." in r.cuda}
     return [f"CUDA {cuda}" for cuda in sorted(seen - have, key=Version)]
 
 
@@ -59,10 +60,6 @@ def _cudnn(tables: Tables) -> list[str]:
     seen = {r.cudnn for r in rows(tables, schema.BuildInfo) if r.cudnn}
     lacking = [v for v in seen if not any(h.startswith(f"{v}.") for h in have)]
     return [f"cuDNN {cudnn}" for cudnn in sorted(lacking, key=Version)]
-
-
-def _minor(version: str) -> str:
-    return ".".join(version.split(".")[:2])
 
 
 _FIND: dict[str, Callable[[Tables], list[str]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 import msgspec
 from packaging.version import InvalidVersion, Version
@@ -73,6 +74,18 @@ def wheel_name(file: File) -> WheelName | None:
         return None
     name = re.sub(r"[-_.]+", "-", found["name"]).lower()
     return WheelName(name, version, found["python"], found["tag"])
+
+
+def newest(
+    files: Iterable[File], fits: Callable[[WheelName, File], bool] = lambda _, __: True
+) -> tuple[Version, File] | None:
+    """The newest final wheel that fits and was not yanked; None: there is none."""
+    found = []
+    for file in files:
+        name = wheel_name(file)
+        if name is not None and final(name.version) and not file.yanked and fits(name, file):
+            found.append((name.version, file))
+    return max(found, key=lambda item: item[0], default=None)
 
 
 def final(version: Version) -> bool:

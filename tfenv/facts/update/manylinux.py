@@ -30,7 +30,7 @@ def update(tables: Tables, index: Index) -> Outcome:
         FileFormatError: the policy file is of another form.
     """
     old = rows(tables, schema.Manylinux)
-    newest = _newest(index.files("auditwheel"))
+    newest = listing.newest(index.files("auditwheel"))
     if newest is None:
         return Outcome(old, said="the index does not have auditwheel")
     version, file = newest
@@ -89,12 +89,3 @@ def _same(one: schema.Manylinux, other: schema.Manylinux) -> bool:
 def _highest(versions: list[str]) -> str:
     numbers = [text for text in versions if re.fullmatch(r"\d+(\.\d+)*", text)]
     return str(max(map(Version, numbers), default=""))
-
-
-def _newest(files: tuple[listing.File, ...]) -> tuple[Version, listing.File] | None:
-    found = []
-    for file in files:
-        name = listing.wheel_name(file)
-        if name is not None and listing.final(name.version) and not file.yanked:
-            found.append((name.version, file))
-    return max(found, key=lambda item: item[0], default=None)

@@ -59,18 +59,17 @@ def _oldest(row: schema.Installer, pythons: list[str]) -> str:
 
 def _newest(files: dict[str, listing.File], python: str) -> tuple[str, listing.File] | None:
     """The newest pip that says it runs with a Python; of it all patches are meant."""
-    found: list[tuple[Version, listing.File]] = []
-    for file in files.values():
-        name = listing.wheel_name(file)
-        if name is None or not listing.final(name.version) or file.yanked or not file.sha256:
-            continue
+
+    def runs(name: listing.WheelName, file: listing.File) -> bool:
         asked = SpecifierSet(file.requires_python or "")
-        if python and name.platform == "any" and asked.contains(f"{python}.99"):
-            found.append((name.version, file))
-    if not found:
-        return None
-    version, file = max(found, key=lambda item: item[0])
-    return str(version), file
+        return (
+            bool(file.sha256 and python)
+            and name.platform == "any"
+            and asked.contains(f"{python}.99")
+        )
+
+    found = listing.newest(files.values(), runs)
+    return (str(found[0]), found[1]) if found else None
 
 
 def _taken(row: schema.Installer, version: str, file: listing.File) -> schema.Installer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from tfenv.facts import schema
@@ -50,7 +51,7 @@ def bounds(texts: tuple[str, ...]) -> list[str]:
             one = Requirement(text)
         except InvalidRequirement:
             continue
-        name = one.name.lower().replace("_", "-").replace(".", "-")
+        name = canonicalize_name(one.name)
         if name in PACKAGES and "extra" not in str(one.marker or ""):
             marker = f"; {one.marker}" if one.marker else ""
             found.append(f"{name}{one.specifier}{marker}")
